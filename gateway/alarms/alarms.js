@@ -1,3 +1,5 @@
+import { inEnglish } from '../stats/english.js'
+import { phrase } from '../stats/phrases.js'
 import { inOneLine, short } from './words.js'
 
 /**
@@ -7,6 +9,7 @@ import { inOneLine, short } from './words.js'
  * @typedef {import('../stats/alarm.js').Subject} Subject
  * @typedef {import('./kind.js').Kind} Kind
  * @typedef {import('./kind.js').Finding} Finding
+ * @typedef {import('../stats/phrases.js').Phrase} Phrase
  *
  * @typedef {object} Entry  of what is wrong, raised or not yet
  * @property {Finding|null} finding  the last; null of an alarm of before the restart
@@ -185,8 +188,8 @@ export class Alarms {
         entry.isMember = true
         continue
       }
-      const { subject, level, fix } = /** @type {Finding} */ (entry.finding)
-      const alarm = newAlarm({ id: idOf(kind, subject), kind, level, subject, fix, raisedMs: entry.beganMs })
+      const { subject, level } = /** @type {Finding} */ (entry.finding)
+      const alarm = newAlarm({ id: idOf(kind, subject), kind, level, subject, raisedMs: entry.beganMs })
       entry.alarm = alarm
       this.#word(entry)
       this.#start(alarm)
@@ -222,9 +225,9 @@ export class Alarms {
   #word (entry) {
     const { reason, fix, subject } = /** @type {Finding} */ (entry.finding)
     const alarm = /** @type {Alarm} */ (entry.alarm)
-    Object.assign(alarm, { what: lineOf(entry), fix, subject: plain(subject) })
+    alarm.subject = plain(subject)
     delete alarm.isFromBefore
-    if (reason) alarm.reason = reason
+    word(alarm, { what: whatOf(entry), fix, ...reason && { reason } })
   }
 
   /** @param {string} kind @param {Kind} its @param {Map<string, Entry>} entries */
@@ -238,21 +241,22 @@ export class Alarms {
     }
     const findings = members.map(({ finding }) => /** @type {Finding} */ (finding))
     const [{ subject: { type }, fix }] = findings
-    const names = findings.slice(0, MAX_NAMES).map(({ subject: { name } }) => short(name)).join(', ')
-    const text = {
-      what: members.length === 1 ? lineOf(members[0]) : inOneLine(its.several(members.length)),
-      reason: members.length > MAX_NAMES ? `${names} and ${members.length - MAX_NAMES} more` : names
+    const names = findings.slice(0, MAX_NAMES).map(({ subject: { name } }) => short(name))
+    const said = {
+      what: members.length === 1 ? whatOf(members[0]) : its.several(members.length),
+      reason: members.length > MAX_NAMES ? phrase('and-more', { names, count: members.length - MAX_NAMES }) : names.join(', ')
     }
     if (alarm) {
-      Object.assign(alarm, text)
       delete alarm.isFromBefore
+      word(alarm, said)
       if (this.#grade(alarm, its, members)) this.#startAgain(alarm)
       return
     }
     const level = findings.some(finding => finding.level === 'problem') ? 'problem' : 'warning'
     const subject = { type, name: SEVERAL }
     const raisedMs = Math.min(...members.map(({ beganMs }) => beganMs))
-    const raised = { ...newAlarm({ id: idOf(kind, subject), kind, level, subject, fix, raisedMs }), ...text }
+    const raised = newAlarm({ id: idOf(kind, subject), kind, level, subject, raisedMs })
+    word(raised, { ...said, fix })
     this.#several.set(kind, raised)
     this.#start(raised)
   }
@@ -290,7 +294,8 @@ export class Alarms {
     const nowMs = this.#now()
     this.active.push(alarm)
     if (!alarm.isFromBefore && !this.#kinds.get(alarm.kind)?.event) { // what has happened is true for ever
-      Object.assign(alarm, { what: inOneLine(`Before the restart: ${alarm.what}`), isFromBefore: true })
+      alarm.isFromBefore = true
+      word(alarm, { what: phrase('before', { what: alarm.phrases?.what ?? alarm.what }) })
     }
     const worstMs = alarm.level === 'problem' ? nowMs : -Infinity
     if (alarm.subject.name === SEVERAL) this.#several.set(alarm.kind, alarm)
@@ -316,10 +321,21 @@ function patienceMs ({ clearAfterMs, knows }, { alarm, isMember }, snapshot) {
   return knows?.(snapshot, alarm.subject) ? 0 : Math.max(clearAfterMs, RESTART_MS)
 }
 
-/** What is said of it, in one line. @param {Entry} entry */
-function lineOf ({ finding, more }) {
+/** What is said of it. @param {Entry} entry */
+function whatOf ({ finding, more }) {
   const { what } = /** @type {Finding} */ (finding)
-  return inOneLine(typeof what === 'string' ? what : what(more))
+  return typeof what === 'function' ? what(more) : what
+}
+
+/** In English, and for other languages. @param {Alarm} alarm @param {{what?: Phrase, reason?: Phrase, fix?: Phrase}} said */
+function word (alarm, said) {
+  for (const part of /** @type {const} */ (['what', 'reason', 'fix'])) {
+    const its = said[part]
+    if (its === undefined) continue
+    alarm[part] = part === 'what' ? inOneLine(inEnglish(its)) : inEnglish(its)
+    if (typeof its === 'string') delete alarm.phrases?.[part]
+    else alarm.phrases = { ...alarm.phrases, [part]: its }
+  }
 }
 
 /** As JSON has it. @param {Subject} subject @returns {Subject} */
@@ -330,7 +346,7 @@ function nothing (nowMs) {
   return { finding: null, sinceMs: nowMs, seenMs: nowMs, worstMs: -Infinity, more: 0, beganMs: 0, alarm: null, isMember: false }
 }
 
-/** @param {Pick<Alarm, 'id'|'kind'|'level'|'subject'|'fix'|'raisedMs'>} about @returns {Alarm} */
-function newAlarm ({ id, kind, level, subject, fix, raisedMs }) {
-  return { id, kind, level, subject, what: '', fix, raisedMs, clearedMs: null, acknowledgedMs: null }
+/** @param {Pick<Alarm, 'id'|'kind'|'level'|'subject'|'raisedMs'>} about @returns {Alarm} */
+function newAlarm ({ id, kind, level, subject, raisedMs }) {
+  return { id, kind, level, subject, what: '', fix: '', raisedMs, clearedMs: null, acknowledgedMs: null }
 }

@@ -14,6 +14,7 @@
  * @property {string} what  a sentence of at most 100 characters, without a code
  * @property {string} [reason]  as it was told, with its code
  * @property {string} fix
+ * @property {Partial<Record<'what'|'reason'|'fix', import('./phrases.js').Phrase>>} [phrases]  the same for other languages
  * @property {number} raisedMs  since when it is so
  * @property {number|null} clearedMs
  * @property {number|null} acknowledgedMs  somebody has seen it

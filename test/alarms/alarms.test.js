@@ -256,10 +256,11 @@ describe('Alarms', () => {
       before.alarms.acknowledge('away:sink:plant')
       const rig = restarted(before)
       const [alarm] = before.alarms.active
-      expect(rig.alarms.active).to.deep.equal([{ ...alarm, isFromBefore: true, what: 'Before the restart: plant is away' }])
+      const phrases = { what: { key: 'before', values: { what: 'plant is away' } } }
+      expect(rig.alarms.active).to.deep.equal([{ ...alarm, isFromBefore: true, what: 'Before the restart: plant is away', phrases }])
       rig.pass(60) // what is in the flow has to start
       rig.pass(60, [finding('plant')])
-      expect(rig.alarms.active).to.deep.equal([alarm])
+      expect(rig.alarms.active).to.deep.equal([{ ...alarm, phrases: {} }])
       expect(rig.told).to.deep.equal([])
     })
 

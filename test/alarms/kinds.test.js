@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { emptyBalance } from '../../gateway/stats/balance.js'
+import { alarmsOf } from '../../gateway/stats/host/alarms.js'
 import { HOUR, MIB, MINUTE, Rig, sends, START_MS } from './rig.js'
 
 describe('Kinds of alarms', () => {
@@ -271,12 +272,8 @@ describe('Kinds of alarms', () => {
 
   describe('of the machine', () => {
     it('say what its health is', () => {
-      const host = { temperatureCelsius: 83, cards: [{ name: 'mmcblk0', wornPercent: 90 }], throttling: null, disk: null }
-      const alarms = [
-        { kind: 'temperature', level: 'problem', what: 'The processor has 83 °C.', fix: 'Give it air.' },
-        { kind: 'space', level: 'warning', what: '4.00 GB of 64.0 GB are free.', fix: 'Make room.' }
-      ]
-      Object.assign(rig.stats, { host: { report: { ...host, alarms } } })
+      const host = { temperatureCelsius: 83, cards: [], disk: { freeBytes: 4e9, totalBytes: 64e9 } }
+      Object.assign(rig.stats, { host: { report: { ...host, alarms: alarmsOf(host) } } })
       expect(rig.pass(MINUTE)).to.deep.equal([
         'temperature problem: The processor has 83 °C',
         'space warning: The data folder: 4.00 GB of 64.0 GB are free'

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { emptyBalance } from '../../gateway/stats/balance.js'
+import { spaceAlarms } from '../../gateway/stats/host/alarms.js'
 import { HOUR, Rig, sends } from './rig.js'
 
 describe('Kinds of alarms after a restart', () => {
@@ -25,8 +26,7 @@ describe('Kinds of alarms after a restart', () => {
     rig.stats.gauge('failed saw (c0ffee)', () => ({ connected: false, problem: 'SLUICE_OPTIONS: No.' }), 'c0ffee')
     const press = rig.stats.meter('source', 'lathe')
     press.running.add('lathe node')
-    const alarm = { kind: 'space', level: 'problem', what: '1 MB is free.', fix: 'Make room.' }
-    Object.assign(rig.stats, { host: { report: { alarms: [alarm] } } })
+    Object.assign(rig.stats, { host: { report: { alarms: spaceAlarms({ freeBytes: 1e6, totalBytes: 1e9 }) } } })
     rig.pass(HOUR)
     const kinds = ['broker-unreachable', 'clock-unset', 'dead-letters', 'device-silent', 'node-failed', 'parked', 'sink-refuses',
       'sink-unreachable', 'source-silent', 'space', 'spool']

@@ -1,6 +1,6 @@
-import { remaining } from '../../stats/format.js'
+import { phrase } from '../../stats/phrases.js'
 import { hasDone, placesOf, stageOf } from '../kind.js'
-import { counted, short } from '../words.js'
+import { counted, lasting, short } from '../words.js'
 
 /**
  * @typedef {import('../kind.js').Kind} Kind
@@ -13,7 +13,7 @@ import { counted, short } from '../words.js'
 /** While a gateway starts, or a database is slow, nothing is stored for a while. */
 const STALLED_MS = 120_000
 
-/** @type {Kind} */
+/** @type {Omit<Kind, 'several'>} */
 export const notStored = {
   when: 'Rows have come into a spool for 2 min, and no sink has stored any, nor has one of another gateway said so; or one of ' +
     'this gateway has not, while others have: a stage in is disabled, or leads to no sink that runs. Not raised beside an ' +
@@ -22,7 +22,6 @@ export const notStored = {
   knows: isStoringAgain,
   raiseAfterMs: 0,
   clearAfterMs: 10_000,
-  several: count => `Rows wait in ${count} places, and nothing stores them`,
   read: (snapshot, lastingMs) => snapshot.spools.flatMap(spool => {
     const lastsMs = stallOf(spool.stalledMs, isStoring(spool) ? null : lastingMs(stageOf(spool)))
     if (lastsMs === null) return unserved(snapshot, spool, lastingMs)
@@ -30,9 +29,9 @@ export const notStored = {
     return [{
       subject: stageOf(spool),
       level: 'warning',
-      what: `No sink has stored rows of the spool of ${short(spool.name)} for ${remaining(lastsMs / 1000)}`,
+      what: phrase('not-stored', { name: short(spool.name), time: lasting(lastsMs / 1000) }),
       reason: whoDoesNot(spool),
-      fix: 'Enable stage in and its sinks, and wire them, here or at the gateway that is to store; or acknowledge it, if it is meant.',
+      fix: phrase('not-stored.fix'),
       lastsMs
     }]
   })
@@ -91,12 +90,11 @@ function unserved (snapshot, spool, lastingMs) {
     return [{
       subject,
       level: 'warning',
-      what: `${short(name)} has stored none of ${counted(rows)} that wait for it in the spool of ${short(spool.name)} for ` +
-        remaining(lastsMs / 1000),
-      reason: sink ? 'It runs, and nothing brings them to it.' : 'It does not run: it is disabled, or so is its flow.',
-      fix: sink
-        ? 'Enable its stage in, and wire it; or acknowledge it, if it is meant.'
-        : 'Enable it; or remove it from the flow, where nothing is to be kept for it; or acknowledge it, if it is meant.',
+      what: phrase('not-stored.sink', {
+        name: short(name), spool: short(spool.name), rows: counted(rows), count: rows, time: lasting(lastsMs / 1000)
+      }),
+      reason: phrase(sink ? 'not-stored.sink.unreached' : 'not-stored.sink.stopped'),
+      fix: phrase(sink ? 'not-stored.sink.unreached.fix' : 'not-stored.sink.stopped.fix'),
       lastsMs
     }]
   })
@@ -104,9 +102,9 @@ function unserved (snapshot, spool, lastingMs) {
 
 /** Who does not take what a spool has, as far as this gateway can know. @param {Spool} spool */
 function whoDoesNot ({ required, takers }) {
-  if (required.length === 0) return 'The rows wait in it. No sink is known that would take them.'
+  if (required.length === 0) return phrase('not-stored.nobody')
   const others = required.length - takers.length
-  const here = takers.length > 0 ? ` Of its sinks, these run here and get none: ${takers.map(({ name }) => name).join(', ')}.` : ''
-  const away = others > 0 ? ` Nothing is heard of ${counted(others, 'sink')} that it waits for: disabled, or of another gateway.` : ''
-  return `The rows wait in it.${here}${away}`
+  const here = takers.length > 0 ? phrase('not-stored.here', { names: takers.map(({ name }) => name) }) : ''
+  const away = others > 0 ? phrase('not-stored.away', { sinks: counted(others, 'sinks') }) : ''
+  return phrase('not-stored.reason', { here, away })
 }

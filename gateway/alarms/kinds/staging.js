@@ -1,6 +1,7 @@
-import { measure, remaining } from '../../stats/format.js'
+import { measure } from '../../stats/format.js'
+import { phrase } from '../../stats/phrases.js'
 import { placesOf, stageOf } from '../kind.js'
-import { counted, short } from '../words.js'
+import { counted, lasting, short } from '../words.js'
 import { notStored } from './not-stored.js'
 
 /**
@@ -9,7 +10,6 @@ import { notStored } from './not-stored.js'
  * @typedef {Pick<import('../snapshot.js').Place, 'name'|'nodeId'>} Named
  * @typedef {import('../snapshot.js').Place} Place
  * @typedef {import('../snapshot.js').Snapshot} Snapshot
- * @typedef {import('../snapshot.js').Spool} Spool
  */
 
 const HOUR_MS = 3_600_000
@@ -17,42 +17,38 @@ const DAY_MS = 24 * HOUR_MS
 
 /**
  * What should never happen, by the key of the gauge that counts it. It may be over at once: it stays for an hour, to be seen.
+ * @param {string} kind
  * @param {string} key
- * @param {{when: string, level: import('../kind.js').Level, what: (name: string, more: number) => string, fix: string,
- *   several: Kind['several']}} text
- * @returns {Kind}
+ * @param {{when: string, level: import('../kind.js').Level, of?: 'rows'|'batches'|'messages'}} about  `of`: what is counted
+ * @returns {Omit<Kind, 'several'>}
  */
-function happening (key, { when, level, what, fix, several }) {
+function happening (kind, key, { when, level, of }) {
   return {
     when,
     level,
     raiseAfterMs: 0,
     clearAfterMs: HOUR_MS,
     event: 'process',
-    several,
     read: ({ spools, stageIns }) => [...spools, ...stageIns].map(place => ({
       subject: stageOf(place),
       level,
-      what: more => what(short(place.name), more),
-      fix,
+      what: more => phrase(kind, { name: short(place.name), ...of && { [of]: counted(more, of) } }),
+      fix: phrase(`${kind}.fix`),
       count: Number(place.gauge[key] ?? 0)
     }))
   }
 }
 
-/**
- * @param {Place} place
- * @param {string} key
- * @param {(name: string, more: number) => string} what
- * @param {string} fix
- * @returns {Finding}
- */
-function lossOf (place, key, what, fix) {
-  const count = Number(place.gauge[key] ?? 0)
-  return { subject: stageOf(place), level: 'problem', what: more => what(short(place.name), more), fix, count }
+/** @param {Place} place @param {string} key  of the gauge @param {string} said  the key of what is said @returns {Finding} */
+function lossOf (place, key, said) {
+  return {
+    subject: stageOf(place),
+    level: 'problem',
+    what: more => phrase(said, { name: short(place.name), rows: counted(more), count: more }),
+    fix: phrase(`${said}.fix`),
+    count: Number(place.gauge[key] ?? 0)
+  }
 }
-
-const ROOM = 'Give it a larger spool, or a database that keeps up; when full, it can hold its sources up instead.'
 
 /**
  * Rows that stages have refused: a stage out says how many, of all its sources; a stage in counts them as its own.
@@ -68,7 +64,7 @@ function refusedBy ({ spools, ownMeters }) {
   ]
 }
 
-/** @type {Record<string, Kind>} */
+/** @type {Record<string, Omit<Kind, 'several'>>} */
 export const stagingKinds = {
   'broker-unreachable': {
     when: 'A broker is not reached, or refuses the gateway: one alarm for all nodes that use it.',
@@ -76,16 +72,18 @@ export const stagingKinds = {
     knows: ({ connected }, { name }) => connected.has(name),
     raiseAfterMs: 10_000,
     clearAfterMs: 10_000,
-    several: count => `${count} brokers are not reachable`,
     read: ({ unconnected, spoolFullInSeconds }) => unconnected.map(({ broker, problem, nodes }) => {
       const refused = /SLUICE_BROKER_(AUTH|CLIENT_ID|TLS|PROTOCOL|BUSY|TAKEN_OVER)/.test(problem)
-      const full = typeof spoolFullInSeconds === 'number' ? `: the spool is full in ${remaining(spoolFullInSeconds)}` : ''
+      const said = refused ? 'broker-unreachable.refused' : 'broker-unreachable'
+      const name = short(broker)
       return {
         subject: { type: 'broker', name: broker },
         level: 'problem',
-        what: `The broker ${short(broker)} ${refused ? 'refuses this gateway' : 'is not reachable'}${full}`,
-        reason: [problem, `It is used by ${nodes.join(', ')}.`].filter(Boolean).join(' '),
-        fix: refused ? 'Correct what the reason says in the node of the broker.' : 'Start the broker, or correct its address.'
+        what: typeof spoolFullInSeconds === 'number'
+          ? phrase(`${said}.filling`, { name, time: lasting(spoolFullInSeconds) })
+          : phrase(said, { name }),
+        reason: phrase(problem ? 'broker-unreachable.reason' : 'broker-unreachable.users', { problem, nodes }),
+        fix: phrase(`${said}.fix`)
       }
     })
   },
@@ -95,22 +93,21 @@ export const stagingKinds = {
     knows: ({ spools }, subject) => placesOf(spools, subject).some(({ gauge }) => Number(gauge.accepted) > 0),
     raiseAfterMs: 5000,
     clearAfterMs: 60_000,
-    several: count => `${count} spools are nearly full`,
     read: ({ spools, limits }) => spools.flatMap(spool => {
       const { onDiskBytes, maxBytes, unstoredBytes, blocked } = spool.gauge
       const percent = Math.round(Number(onDiskBytes) / Number(maxBytes) * 100)
       if (!blocked && !(percent > limits.of('spool', spool.name))) return []
       const name = short(spool.name)
-      const meanwhile = spool.gauge.refusedRows === undefined ? 'its sources wait' : 'sources wait, all else is refused' // by stage out
-      const until = spool.fullInSeconds === null ? '' : `, and full in ${remaining(spool.fullInSeconds)}`
+      const bytes = measure(Number(unstoredBytes), 'B')
+      const filling = spool.fullInSeconds === null ? null : lasting(spool.fullInSeconds)
       return [{
         subject: stageOf(spool),
         level: blocked ? 'problem' : 'warning',
         what: blocked
-          ? `The spool of ${name} accepts nothing: ${meanwhile}`
-          : `The spool of ${name} is ${percent} % full${until}`,
-        reason: [blocked, `${measure(Number(unstoredBytes), 'B')} of it are to be stored.`].filter(Boolean).join('; '),
-        fix: 'Bring back the database or broker that it waits for, or make room on its disk.'
+          ? phrase(spool.gauge.refusedRows === undefined ? 'spool.waits' : 'spool.refuses', { name }) // as a stage out does
+          : phrase(filling === null ? 'spool' : 'spool.filling', { name, percent, ...filling && { time: filling } }),
+        reason: blocked ? phrase('spool.reason', { blocked: String(blocked), bytes }) : phrase('spool.to-store', { bytes }),
+        fix: phrase('spool.fix')
       }]
     })
   },
@@ -121,12 +118,9 @@ export const stagingKinds = {
     raiseAfterMs: 0,
     clearAfterMs: DAY_MS,
     event: 'life',
-    several: count => `${count} stages have lost rows`,
     read: ({ spools, stageIns }) => [
-      ...spools.map(spool => lossOf(spool, 'lostRows', (name, more) => `The spool of ${name} has lost ${counted(more)}`,
-        'Its disk may be failing: sluice doctor looks at it.')),
-      ...stageIns.map(stage => lossOf(stage, 'lostRows', (name, more) => `${counted(more)} that ${name} waits for are in no spool any more`,
-        'A spool that was full and dropped them, or is gone, is the usual cause.'))
+      ...spools.map(spool => lossOf(spool, 'lostRows', 'rows-lost')),
+      ...stageIns.map(stage => lossOf(stage, 'lostRows', 'rows-lost.gone'))
     ]
   },
   'rows-dropped': {
@@ -135,10 +129,7 @@ export const stagingKinds = {
     raiseAfterMs: 0,
     clearAfterMs: DAY_MS,
     event: 'life',
-    several: count => `${count} stages have dropped rows`,
-    read: ({ spools }) => spools.map(spool => {
-      return lossOf(spool, 'droppedRows', (name, more) => `The full spool of ${name} has dropped ${counted(more)}`, ROOM)
-    })
+    read: ({ spools }) => spools.map(spool => lossOf(spool, 'droppedRows', 'rows-dropped'))
   },
   'messages-refused': {
     when: 'Messages, or values in them, that a stage out or stage in takes are not rows; a stage in keeps them as dead letters.',
@@ -146,12 +137,11 @@ export const stagingKinds = {
     raiseAfterMs: 0,
     clearAfterMs: HOUR_MS,
     event: 'process',
-    several: count => `${count} stages get messages that are not rows`,
     read: ({ ownMeters }) => ownMeters.map(stage => ({
       subject: stageOf(stage),
       level: 'warning',
-      what: more => `${short(stage.name)} could not make rows of what it gets: ${counted(more, 'refusal')}`,
-      fix: 'The node says which and why to a catch node; sluice dead-letters list has those that are kept.',
+      what: more => phrase('messages-refused', { name: short(stage.name), refusals: counted(more, 'refusals') }),
+      fix: phrase('messages-refused.fix'),
       count: stage.meter.errors
     }))
   },
@@ -162,12 +152,11 @@ export const stagingKinds = {
     raiseAfterMs: 0,
     clearAfterMs: DAY_MS,
     event: 'process',
-    several: count => `${count} stages have not accepted rows`,
     read: snapshot => refusedBy(snapshot).map(({ stage, rows }) => ({
       subject: stageOf(stage),
       level: 'problem',
-      what: more => `${short(stage.name)} could not accept ${counted(more)}, and nothing keeps them`,
-      fix: 'The log says why: a stage out may be full, or have too many sources, or names that cannot be used.',
+      what: more => phrase('rows-refused', { name: short(stage.name), rows: counted(more) }),
+      fix: phrase('rows-refused.fix'),
       count: rows
     }))
   },
@@ -177,54 +166,40 @@ export const stagingKinds = {
     knows: ({ stageIns }, subject) => placesOf(stageIns, subject).length > 0, // the start was a deploy
     raiseAfterMs: 5000,
     clearAfterMs: 10_000,
-    several: count => `Behind ${count} stages rows wait for a deploy`,
-    read: ({ stageIns }) => stageIns.filter(({ gauge }) => Number(gauge.parkedRows) > 0).map(stage => ({
-      subject: stageOf(stage),
-      level: 'warning',
-      what: `${counted(Number(stage.gauge.parkedRows))} behind ${short(stage.name)} reach no sink, and wait for a deploy`,
-      fix: 'See that the flow passes on, or settles, all that it gets; then deploy.'
-    }))
+    read: ({ stageIns }) => stageIns.map(stage => ({ stage, count: Number(stage.gauge.parkedRows) })).filter(({ count }) => count > 0)
+      .map(({ stage, count }) => ({
+        subject: stageOf(stage),
+        level: 'warning',
+        what: phrase('parked', { name: short(stage.name), rows: counted(count), count }),
+        fix: phrase('parked.fix')
+      }))
   },
-  'identity-clash': happening('clashes', {
+  'identity-clash': happening('identity-clash', 'clashes', {
     when: 'The identity of a batch is taken by another: two gateways have one id, or a spool was copied.',
     level: 'problem',
-    what: (name, more) => `${counted(more, 'batch').replace(/batchs$/, 'batches')} of ${name} found their place taken by others`,
-    fix: 'Two gateways may have one id, as after a copied card: give one of them another, see SLUICE_CLASH.',
-    several: count => `At ${count} stages identities clash`
+    of: 'batches'
   }),
-  'set-back': happening('setBack', {
+  'set-back': happening('set-back', 'setBack', {
     when: 'A database has less than it had, as after a backup was played back; what the spool still has is sent again.',
-    level: 'warning',
-    what: name => `A database behind ${name} was set back: what the spool still has is stored again`,
-    fix: 'Nothing, if a backup was played back; else see what has removed rows.',
-    several: count => `Databases behind ${count} stages were set back`
+    level: 'warning'
   }),
-  strangers: happening('strangers', {
+  strangers: happening('strangers', 'strangers', {
     when: 'Messages come under the names of gateways or sinks that they are not from.',
     level: 'warning',
-    what: (name, more) => `${name} was told by strangers what is stored: ${counted(more, 'message')} ignored`,
-    fix: 'Have the broker check who may publish where: sluice broker-acl writes its rules.',
-    several: count => `${count} spools hear from strangers`
+    of: 'messages'
   }),
-  impossible: happening('impossible', {
+  impossible: happening('impossible', 'impossible', {
     when: 'Messages of the staging make no sense.',
     level: 'warning',
-    what: (name, more) => `${name} has ignored ${counted(more, 'message')} that made no sense`,
-    fix: 'Something else publishes below sluice/: have the broker check who may.',
-    several: count => `${count} spools hear what makes no sense`
+    of: 'messages'
   }),
-  'too-big': happening('tooBig', {
+  'too-big': happening('too-big', 'tooBig', {
     when: 'Rows are larger than the broker passes on.',
     level: 'problem',
-    what: (name, more) => `The broker passes on none of ${counted(more)} of ${name}: they are too large`,
-    fix: 'Raise the largest message that the broker takes (message_size_limit, max_packet_size of Mosquitto).',
-    several: count => `${count} spools have rows that are too large for the broker`
+    of: 'rows'
   }),
-  doubts: happening('doubts', {
+  doubts: happening('doubts', 'doubts', {
     when: 'What a database has cannot be verified, so its rows stay in the spool.',
-    level: 'warning',
-    what: name => `What the databases behind ${name} have cannot be verified`,
-    fix: 'The log says which gateway or sink it is.',
-    several: count => `What ${count} spools hear cannot be verified`
+    level: 'warning'
   })
 }
