@@ -94,7 +94,10 @@ describe('the editor in a German browser', function () {
 
   it('says in German why a node is not complete', async () => {
     expect(await page.evaluate('RED.nodes.node("sluice-modbus-write").validationErrors'))
-      .to.deep.equal(['Gerät: Angabe fehlt. Auswählen oder anlegen.'])
+      .to.deep.equal([
+        'Gerät: Angabe fehlt. Auswählen oder anlegen.',
+        'Es gibt keine Tags. Einen in der Tabelle hinzufügen oder eine CSV-Datei importieren.'
+      ])
   })
 
   it('shows the help of every node in German', async () => {
