@@ -1,30 +1,20 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { Admin, fetchV13, FetchIsolationLevels, Producer } from '@platformatic/kafka'
 import { decode } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { connect } from '../../gateway/databases/kafka/connection.js'
 import { dialect, topicName } from '../../gateway/databases/kafka/dialect.js'
 import { open } from '../../gateway/databases/kafka/sink.js'
 import { constantOf, valuesOf, wideColumns } from '../../gateway/databases/wide.js'
+import { jsonRow, KafkaReader } from '../servers/kafka-reader.js'
 import { missingKafka, startKafka } from '../servers/kafka.js'
 import { requireServer } from '../servers/programs.js'
 
-/**
- * A Kafka for a suite, whose topics go after each test, and what is committed in it.
- *
- * @typedef {{key: string, value: Buffer|null, partition: number, headers: [Buffer|null, Buffer|null][]}} Found
- */
+/** @typedef {import('../servers/kafka-reader.js').Found} Found */
 
-const IS_TRANSACTIONAL = 0x10
-const IS_CONTROL = 0x20
-const COMMIT = 1
-const BYTES = ['bytes', 'noBytes', 'blob', 'value_bytes']
-const NOT_NUMBERS = ['NaN', 'Infinity', '-Infinity']
-
+/** A Kafka for a suite, whose topics go after each test, and what is committed in it. */
 export class KafkaDatabase {
   /** @type {import('../servers/kafka.js').KafkaServer} */
   server = /** @type {any} */ (null)
-  /** @type {Admin} */
-  admin = /** @type {any} */ (null)
+  /** @type {KafkaReader} */
+  reader = /** @type {any} */ (null)
   /** @type {{close: () => Promise<void>}[]} */
   #opened = []
 
@@ -43,24 +33,18 @@ export class KafkaDatabase {
     })
     after(async function () {
       this.timeout(60_000)
-      await database.admin?.close()
+      await database.reader?.close()
       await database.server?.remove()
     })
     return database
   }
 
   reconnect = async () => {
-    const { port, user, password } = this.server
-    await this.admin?.close()
-    this.admin = new Admin({
-      clientId: 'test',
-      bootstrapBrokers: [`127.0.0.1:${port}`],
-      retryDelay: 100,
-      retries: 50,
-      metadataMaxAge: 0,
-      ...user && { sasl: { mechanism: 'SCRAM-SHA-512', username: user, password } }
-    })
+    await this.reader?.close()
+    this.reader = new KafkaReader(this.server)
   }
+
+  get admin () { return this.reader.admin }
 
   /** @param {object} [options]  of the server */
   connect = (options = {}) => connect({ port: this.server.port, ...options })
@@ -72,45 +56,14 @@ export class KafkaDatabase {
     return sink
   }
 
-  /** Those that are not Kafka's own. */
-  topics = async () => (await this.admin.listTopics()).filter(name => !name.startsWith('__')).sort()
+  topics = () => this.reader.topics()
+
+  /** @param {string} topic */
+  committed = topic => this.reader.committed(topic)
 
   clear = async () => {
     const topics = await this.topics()
     if (topics.length > 0) await this.admin.deleteTopics({ topics })
-  }
-
-  /** The records of a topic that a reader of what is committed sees. @param {string} topic @returns {Promise<Found[]>} */
-  committed = topic => this.#patiently(() => this.#committed(topic))
-
-  /** @param {string} topic */
-  async #committed (topic) {
-    const { brokers, topics } = await this.admin.metadata({ topics: [topic], forceUpdate: true })
-    const { id, partitions } = /** @type {any} */ (topics.get(topic))
-    const connection = await this.admin.connections.get(/** @type {any} */ (brokers.values().next().value))
-    const all = []
-    for (const partition of partitions.keys()) {
-      let fetchOffset = 0n
-      /** Of each producer, what its transaction has. @type {Map<bigint, Found[]>} */
-      const underWay = new Map()
-      for (;;) {
-        const wanted = { partition, currentLeaderEpoch: -1, fetchOffset, lastFetchedEpoch: -1, partitionMaxBytes: 2 ** 24 }
-        const { responses: [{ partitions: [{ records, highWatermark }] }] } = await fetchV13.api.async(
-          connection, 100, 1, 2 ** 24, FetchIsolationLevels.READ_UNCOMMITTED, 0, -1, [{ topicId: id, partitions: [wanted] }], [], '')
-        for (const { attributes, producerId, firstOffset, lastOffsetDelta, records: its } of records ?? []) {
-          const found = its.map(({ key, value, headers }) => ({ key: String(key), value, partition, headers }))
-          if (attributes & IS_CONTROL) {
-            if (its[0].key?.readInt16BE(2) === COMMIT) all.push(...underWay.get(producerId) ?? [])
-            underWay.delete(producerId)
-          } else if (attributes & IS_TRANSACTIONAL) underWay.set(producerId, [...underWay.get(producerId) ?? [], ...found])
-          else all.push(...found)
-          fetchOffset = firstOffset + BigInt(lastOffsetDelta) + 1n
-        }
-        // What is committed is so a moment before its records of control are there.
-        if (fetchOffset >= highWatermark && underWay.size === 0) break
-      }
-    }
-    return all
   }
 
   /**
@@ -134,27 +87,7 @@ export class KafkaDatabase {
       })
       kept.push(...found.filter(isKept).map(({ key, value }) => ({ topic, partition: 0, key: Buffer.from(key), value })))
     }
-    await this.produce(kept)
-  }
-
-  /** @param {{topic: string, partition?: number, key: Buffer, value: Buffer|null}[]} messages */
-  produce = async messages => {
-    if (messages.length === 0) return
-    const producer = new Producer({ clientId: 'test', bootstrapBrokers: [`127.0.0.1:${this.server.port}`], retryDelay: 50, retries: 100 })
-    await producer.send({ messages: /** @type {any} */ (messages), acks: -1 })
-    await producer.close()
-  }
-
-  /** A broker hosts a topic a moment after it has been created. @template T @param {() => Promise<T>} work @returns {Promise<T>} */
-  async #patiently (work) {
-    for (let attempts = 1; ; attempts++) {
-      try {
-        return await work()
-      } catch (error) {
-        if (attempts === 100) throw error
-        await sleep(50)
-      }
-    }
+    await this.reader.produce(kept)
   }
 
   /** @param {Buffer} value @param {string} topic @returns {Record<string, any>[]} */
@@ -171,23 +104,6 @@ export class KafkaDatabase {
     const names = [...new Set(rows.flatMap(Object.keys))]
     return rows.map(row => ({ ...Object.fromEntries(names.map(name => [name, null])), ...row })).sort((a, b) => Number(a.time - b.time))
   }
-}
-
-/** @param {Buffer} value */
-function jsonRow (value) {
-  const reviver = /** @type {any} */ ((/** @type {string} */ name, /** @type {any} */ its, /** @type {{source: string}} */ { source }) => {
-    if (name === 'time') return nanoseconds(its)
-    if (BYTES.includes(name)) return `0x${Buffer.from(its, 'base64').toString('hex')}`
-    if (NOT_NUMBERS.includes(its)) return Number(its)
-    if (typeof its === 'boolean') return Number(its)
-    return typeof its === 'number' && /^-?\d+$/.test(source) && !Number.isSafeInteger(its) ? BigInt(source) : its
-  })
-  return JSON.parse(value.toString(), reviver)
-}
-
-/** @param {string} iso  with nine decimals */
-function nanoseconds (iso) {
-  return BigInt(Date.parse(`${iso.slice(0, 19)}Z`)) * 1_000_000n + BigInt(iso.slice(20, 29))
 }
 
 /** @param {Buffer} value @param {string} topic */

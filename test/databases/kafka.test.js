@@ -4,6 +4,7 @@ import { checkNode, connect } from '../../gateway/databases/kafka/connection.js'
 import { topicName } from '../../gateway/databases/kafka/dialect.js'
 import { isTransient } from '../../gateway/databases/kafka/sink.js'
 import { decode } from '../../gateway/messages/codecs/arrow/arrow.js'
+import { consumed } from '../servers/kafka-consumer.js'
 import { missingKafka, startKafka } from '../servers/kafka.js'
 import { requireServer } from '../servers/programs.js'
 import { ALL_NEW, batchOf, failureOf, identity, rangesOf, rowOf, T0 } from './contract/batches.js'
@@ -199,9 +200,19 @@ describe('Kafka sink', () => {
       expect(await database.connect().test()).to.match(/sluice_commits is not compacted: set its cleanup.policy/)
     })
 
+    it('are all that a consumer of Kafka itself sees, of what is committed', async () => {
+      const sink = await openSink({ format: 'json' })
+      await sink.write([batchOf([1], { identity: identity(0) })])
+      await sink.write([batchOf([2], { identity: identity(1) })], { probe: true })
+      await sink.write([batchOf([3], { identity: identity(2) })])
+      const lines = []
+      for await (const line of consumed(database.server.port, 'press', 2)) lines.push(line)
+      expect(lines.map(line => JSON.parse(line).force)).to.deep.equal([1, 3])
+    })
+
     it('that hold other records up are waited for', async () => {
       await (await openSink()).write([batchOf([1], { identity: identity(0) })])
-      await database.produce([{ topic: 'sluice_commits', key: Buffer.from('what is none of ours'), value: Buffer.from('either') }])
+      await database.reader.produce([{ topic: 'sluice_commits', key: Buffer.from('what is none of ours'), value: Buffer.from('either') }])
       expect(rangesOf(await (await openSink()).committed())[0].ranges).to.deep.equal([[0, 0]])
     })
   })

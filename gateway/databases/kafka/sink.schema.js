@@ -19,9 +19,9 @@ export const schema = {
     format: {
       type: 'string',
       title: 'Format',
-      description: 'arrow: a record is an Apache Arrow stream of up to 10,000 rows, with tags and identity in its metadata, as batches ' +
-        'are staged. json: a record is a row, an object of time (ISO 8601 with nine decimals), source where several share the topic, tags ' +
-        'and fields.',
+      description: 'arrow: a record is an Apache Arrow stream of up to 10,000 rows, with tags and identity in its metadata, as ' +
+        'batches are staged. json: a record is a row, an object of time (ISO 8601 with nine decimals), source where several share the ' +
+        'topic, tags and fields.',
       enum: /** @type {const} */ (['arrow', 'json']),
       'x-labels': { arrow: 'arrow: many rows a record', json: 'json: a row a record' },
       default: 'arrow'

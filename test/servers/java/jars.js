@@ -23,8 +23,8 @@ export const cassandra = {
 /** @type {JavaServer} */
 export const kafka = {
   name: 'kafka',
-  artifacts: ['org.apache.kafka:kafka_2.13:4.3.1', 'org.slf4j:slf4j-simple:1.7.36'],
-  size: '44 MB',
+  artifacts: ['org.apache.kafka:kafka_2.13:4.3.1', 'org.apache.kafka:kafka-tools:4.3.1', 'org.slf4j:slf4j-simple:1.7.36'],
+  size: '70 MB',
   skipped: 'Kafka sink and kill tests'
 }
 
