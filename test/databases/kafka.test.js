@@ -191,6 +191,18 @@ describe('Kafka sink', () => {
         [0, 1, 2].map(i => [`gateway ${i}`, [[0, 19]]]))
     })
 
+    it('of different writers merge the records of their own alone, and know what the others have stored', async () => {
+      const [a, b] = await Promise.all(['a', 'b'].map(writer => openSink({ writer })))
+      const batches = [0, 1, 2, 3, 4, 5].map(seq => batchOf([seq], { identity: identity(seq) }))
+      for (const batch of batches) await (batch.identity?.seq === 3 ? b : a).write([batch])
+      await Promise.all([a.compact([]), b.compact([])])
+      const kept = new Map((await committed('sluice_commits')).map(({ key, value }) => [key, value]))
+      const left = [...kept].filter(([, value]) => value?.length)
+      const named = left.map(([key, value]) => [...JSON.parse(key).slice(4), JSON.parse(String(value)).last])
+      expect(named).to.have.deep.members([[0, 'a', 2], [3, 'b', 3], [4, 'a', 5]])
+      for (const sink of [a, b, await openSink({ writer: 'c' })]) expect((await sink.write(batches)).duplicates).to.deep.equal(batches)
+    })
+
     it('are not begun where commit records would be removed', async () => {
       await database.admin.createTopics({ topics: ['sluice_commits'], partitions: 1, replicas: 1 })
       const error = await failureOf(async () => (await openSink()).write([batchOf([1], { identity: identity(0) })]))

@@ -6,10 +6,10 @@ import { makeTable } from './open.js'
 
 /** @typedef {import('../../batch/batch.js').Batch} Batch */
 
-/** What the driver's loop was best with, of 1000 to 50,000 rows a record, 1 to 5 records at a time, and 1 to 8 sends under way. */
+/** What the driver's loop was about best with, of 5000 to 50,000 rows a record, 1 to 8 records a send, and 1 to 4 sends under way. */
 const LOADER_ROWS = 10_000
-const LOADER_RECORDS = 4
-const LOADER_SENDS = 4
+const LOADER_RECORDS = 5
+const LOADER_SENDS = 2
 
 /** @type {import('./sink-bench.js').SinkBench} */
 export const bench = {

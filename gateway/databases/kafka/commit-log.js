@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { FetchIsolationLevels, fetchV13, ProtocolError } from '@platformatic/kafka'
-import { RECORD_NUMBERS, recordKey, streamKey } from '../commit-records.js'
+import { RECORD_NUMBERS, streamKey } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
 import { RecordSet } from '../record-set.js'
 import { isAnswer } from './client.js'
@@ -10,8 +10,10 @@ import { isAnswer } from './client.js'
  * has been added: each request names the topic's id and the epoch of its leader, so that a topic that was created again, or cut off where
  * another broker took over, is noticed, and read from its beginning. So it is after a connection was lost: brokers may have been set back.
  *
+ * A key names the writer, too. Nothing keeps writers from merging records at the same time, so that each merges only its own.
+ *
  * @typedef {import('./client.js').KafkaClient} KafkaClient
- * @typedef {import('../commit-records.js').CommitRow} CommitRow
+ * @typedef {import('../commit-records.js').CommitRow & {writer: string}} CommitRow
  * @typedef {import('../claims.js').Claim} Claim
  * @typedef {import('./producer.js').KafkaRecord} KafkaRecord
  * @typedef {{id: string, leader: number, leaderEpoch: number, at: bigint, disconnects: number}} Position
@@ -37,6 +39,7 @@ const CHANGED = [
 
 export class CommitLog {
   #client
+  #writer
   /** @type {Position|null} */
   #position = null
   /** @type {Map<string, CommitRow>} */
@@ -44,12 +47,15 @@ export class CommitLog {
   /** @type {RecordSet|null} */
   #held = null
 
-  /** @param {KafkaClient} client */
-  constructor (client) {
+  /** @param {KafkaClient} client @param {string} writer */
+  constructor (client, writer) {
     this.#client = client
+    this.#writer = writer
   }
 
   get rows () { return [...this.#rows.values()] }
+
+  get ownRows () { return this.rows.filter(({ writer }) => writer === this.#writer) }
 
   /** Another one has another. */
   get topicId () { return this.#position?.id ?? '' }
@@ -89,6 +95,19 @@ export class CommitLog {
       if (!isAnswer(error, ...CHANGED)) throw error
       await this.read()
     }
+  }
+
+  /** @param {import('../commit-records.js').CommitRow} row @returns {KafkaRecord} */
+  recordOf (row) {
+    const numbers = Object.fromEntries(NUMBERS.map(name => [name, row[name]]))
+    return { ...this.#forgotten(row), value: Buffer.from(JSON.stringify(numbers)) }
+  }
+
+  /** One that takes the place of own ones within it. @param {import('../commit-records.js').CommitRow} merged @returns {KafkaRecord[]} */
+  mergedRecords (merged) {
+    const stream = streamKey(merged)
+    const within = this.ownRows.filter(row => row.seq > merged.seq && row.last <= merged.last && streamKey(row) === stream)
+    return [this.recordOf(merged), ...within.map(row => this.#forgotten(row))]
   }
 
   /** What was committed is known before it can be read. @param {KafkaRecord[]} records */
@@ -171,6 +190,12 @@ export class CommitLog {
     }
   }
 
+  /** @param {Claim} claim @returns {KafkaRecord} */
+  #forgotten ({ table, gateway, source, epoch, seq }) {
+    const key = Buffer.from(JSON.stringify([table, gateway, source, epoch, seq, this.#writer]))
+    return { topic: COMMITS_TABLE, partition: PARTITION, key, value: null, headers: new Map() }
+  }
+
   /** @param {Buffer} key @param {Buffer|null} value */
   #apply (key, value) {
     const name = key.toString()
@@ -185,34 +210,14 @@ export class CommitLog {
   }
 }
 
-/** @param {CommitRow} row @returns {KafkaRecord} */
-export function commitRecord (row) {
-  const { table, gateway, source, epoch, seq } = row
-  const numbers = Object.fromEntries(NUMBERS.map(name => [name, row[name]]))
-  return { ...forgotten({ table, gateway, source, epoch, seq }), value: Buffer.from(JSON.stringify(numbers)) }
-}
-
-/** That takes the place of those within it. @param {CommitRow} merged @param {CommitRow[]} rows  all @returns {KafkaRecord[]} */
-export function mergedRecord (merged, rows) {
-  const stream = streamKey(merged)
-  const within = rows.filter(row => row.seq > merged.seq && row.last <= merged.last && streamKey(row) === stream)
-  return [commitRecord(merged), ...within.map(forgotten)]
-}
-
 const [, ...NUMBERS] = RECORD_NUMBERS
-
-/** @param {Claim} claim @returns {KafkaRecord} */
-function forgotten ({ table, gateway, source, epoch, seq }) {
-  const key = Buffer.from(JSON.stringify([table, gateway, source, epoch, seq]))
-  return { topic: COMMITS_TABLE, partition: PARTITION, key, value: null, headers: new Map() }
-}
 
 /** Undefined of what is none of ours. @param {string} key @param {Buffer} value @returns {CommitRow|undefined} */
 function rowOf (key, value) {
   try {
-    const [table, gateway, source, epoch, seq] = JSON.parse(key)
-    const row = { table, gateway, source, epoch, seq, ...JSON.parse(value.toString()) }
-    return NUMBERS.every(name => Number.isSafeInteger(row[name])) && recordKey(row) !== '' ? row : undefined
+    const [table, gateway, source, epoch, seq, writer] = JSON.parse(key)
+    const row = { table, gateway, source, epoch, seq, writer, ...JSON.parse(value.toString()) }
+    return NUMBERS.every(name => Number.isSafeInteger(row[name])) ? row : undefined
   } catch {
     return undefined
   }

@@ -9,7 +9,7 @@ import { isRefusal } from '../refusal.js'
 import { SqlSink } from '../sql/sink.js'
 import { columnsOf } from '../sql/tables.js'
 import { isAnswer, reasonOf } from './client.js'
-import { CommitLog, commitRecord, mergedRecord } from './commit-log.js'
+import { CommitLog } from './commit-log.js'
 import { dialect, topicName } from './dialect.js'
 import { isFenced, TransactionalProducer } from './producer.js'
 import { grouped, recordsOf, ROW_TOO_LARGE } from './records.js'
@@ -20,7 +20,9 @@ export { schema }
 /**
  * @typedef {import('./connection.js').KafkaServer} KafkaServer
  * @typedef {import('./records.js').Plan} Plan
- * @typedef {{records: import('../commit-records.js').CommitRow[]}} Session  with the records that go with the rows of a write
+ * @typedef {object} Session
+ * @property {import('../commit-records.js').CommitRow[]} records  that go with the rows of a write
+ * @property {boolean} [isMerging]  what is read is to be merged
  */
 
 /**
@@ -53,7 +55,7 @@ export function isTransient (error) {
 export async function open (given, { server }) {
   const options = /** @type {any} */ (withDefaults(schema, given))
   const client = server.client()
-  const log = new CommitLog(client)
+  const log = new CommitLog(client, options.writer)
   const producer = new TransactionalProducer(client, `sluice/${options.writer}/${options.table}`, options.compression)
   const turns = new Turns(1)
   let maxBytes = DEFAULT_MAX_BYTES
@@ -99,10 +101,10 @@ export async function open (given, { server }) {
       if (configs.get('cleanup.policy') !== 'compact') throw notCompacted(server.place)
       maxBytes = Number(configs.get('max.message.bytes') ?? DEFAULT_MAX_BYTES)
     },
-    async readCommits () {
+    async readCommits ({ isMerging }) {
       if (!producer.isOpen) await producer.open()
       await log.read()
-      return [...log.rows, storeRow(`${cluster}/${log.topicId}`)]
+      return [...isMerging ? log.ownRows : log.rows, storeRow(`${cluster}/${log.topicId}`)]
     },
     // It has one.
     nameStore: async () => {},
@@ -119,7 +121,8 @@ export async function open (given, { server }) {
       /** @type {import('./producer.js').KafkaRecord[]} */
       let records = []
       await transact(session, async () => {
-        records = (await merged()).flatMap(row => mergedRecord(row, log.rows))
+        session.isMerging = true
+        records = (await merged()).flatMap(row => log.mergedRecords(row))
         return records
       })
       log.add(records)
@@ -140,7 +143,7 @@ export async function open (given, { server }) {
       let commits = []
       await transact(session, async () => {
         const rows = await claimed()
-        commits = session.records.map(commitRecord)
+        commits = session.records.map(row => log.recordOf(row))
         return chained(commits, rows)
       }, probe)
       if (!probe) log.add(commits)
