@@ -29,6 +29,13 @@ export class KafkaReader {
     return (await this.admin.listTopics()).filter(name => !name.startsWith('__')).sort()
   }
 
+  /** All but Kafka's own. */
+  async clear () {
+    const topics = await this.topics()
+    if (topics.length > 0) await this.admin.deleteTopics({ topics })
+    while ((await this.topics()).length > 0) await sleep(20) // the broker hears of it a moment later
+  }
+
   /** The records of a topic that a reader of what is committed sees. @param {string} topic @returns {Promise<Found[]>} */
   committed (topic) {
     return this.#patiently(() => this.#committed(topic))

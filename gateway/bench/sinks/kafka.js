@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Admin, FetchIsolationLevels, fetchV13, Producer } from '@platformatic/kafka'
 import { KafkaClient } from '../../databases/kafka/client.js'
+import { committed } from '../../databases/kafka/committed.js'
 import { decode, encode } from '../../messages/codecs/arrow/arrow.js'
 import { refuseWhatIsThere } from '../empty.js'
 import { makeTable } from './open.js'
@@ -31,6 +33,7 @@ export const bench = {
     const clear = async () => {
       const names = await topics()
       if (names.length > 0) await admin.deleteTopics({ topics: names })
+      while ((await topics()).length > 0) await sleep(20) // the broker hears of it a moment later
     }
     await refuseWhatIsThere({ ...server, database: `${host}:${port}` }, topics)
     return {
@@ -49,6 +52,7 @@ export const bench = {
         name: `the driver, ${LOADER_RECORDS} records of ${LOADER_ROWS} rows a send, ${LOADER_SENDS} at once, without transactions`,
         async run (batches) {
           await makeTable(address, batches[0])
+          for (const messages of messagesOf([batches[0].slice(0, 1)])) await producer.send({ messages, acks: -1 }) // connects
           const start = performance.now()
           const waiting = messagesOf(batches)
           await Promise.all(Array.from({ length: LOADER_SENDS }, async () => {
@@ -103,13 +107,13 @@ async function rowsIn (client, name) {
   let rows = 0
   for (let fetchOffset = 0n; ;) {
     const partition = { partition: 0, currentLeaderEpoch: -1, fetchOffset, lastFetchedEpoch: -1, partitionMaxBytes: 2 ** 25 }
-    const { responses: [{ partitions: [{ records, highWatermark }] }] } = await client.ask(
+    const { responses: [{ partitions: [found] }] } = await client.ask(
       fetchV13.api, topic.partitions[0].leader, 100, 1, 2 ** 25, FetchIsolationLevels.READ_COMMITTED, 0, -1,
       [{ topicId: topic.id, partitions: [partition] }], [], '')
-    for (const { firstOffset, lastOffsetDelta, attributes, records: its } of records ?? []) {
-      if (!(attributes & 0x20)) for (const { value } of its) rows += decode(value).rows // not of what a transaction ends with
-      fetchOffset = firstOffset + BigInt(lastOffsetDelta) + 1n
+    for (const { records, next } of committed(found)) {
+      for (const { value } of records) rows += decode(/** @type {Buffer} */ (value)).rows
+      fetchOffset = next
     }
-    if (fetchOffset >= highWatermark) return rows
+    if (fetchOffset >= found.highWatermark) return rows
   }
 }

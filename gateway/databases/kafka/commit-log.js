@@ -4,6 +4,7 @@ import { RECORD_NUMBERS, streamKey } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
 import { RecordSet } from '../record-set.js'
 import { isAnswer } from './client.js'
+import { committed } from './committed.js'
 
 /**
  * The commit records: a compacted topic of one partition, whose newest record of a key counts. It is read once, and from then on only what
@@ -26,11 +27,6 @@ const WAIT_MS = 200
 
 /** Of others that were killed, transactions are ended after half of it. */
 const PATIENCE_MS = 60_000
-
-const IS_TRANSACTIONAL = 0x10
-const IS_CONTROL = 0x20
-/** The type of a control record that ends what is undone, in its key after two bytes of version. */
-const ABORT = 0
 
 const CHANGED = [
   'UNKNOWN_TOPIC_ID', 'INCONSISTENT_TOPIC_ID', 'UNKNOWN_TOPIC_OR_PARTITION', 'FENCED_LEADER_EPOCH', 'UNKNOWN_LEADER_EPOCH',
@@ -149,10 +145,16 @@ export class CommitLog {
       position.at = start
       return this.#ask(maxWaitMs)
     })
-    const { highWatermark, lastStableOffset, abortedTransactions, records } = found
-    this.#take(records ?? [], abortedTransactions ?? [])
+    for (const { batch, records, next } of committed(found)) {
+      if (next <= position.at) continue
+      for (const { offsetDelta, key, value } of records) {
+        if (batch.firstOffset + BigInt(offsetDelta) >= position.at && key) this.#apply(key, value)
+      }
+      position.at = next
+    }
+    const { highWatermark, lastStableOffset } = found
     // Nothing is left where the last records were compacted away.
-    const isEmpty = (records ?? []).length === 0 && throttleTimeMs === 0 && lastStableOffset >= highWatermark
+    const isEmpty = (found.records ?? []).length === 0 && throttleTimeMs === 0 && lastStableOffset >= highWatermark
     return { highWatermark, isEmpty, at: position.at }
   }
 
@@ -164,30 +166,6 @@ export class CommitLog {
     return this.#client.ask(
       fetchV13.api, leader, maxWaitMs, 1, MAX_BYTES, FetchIsolationLevels.READ_COMMITTED, NO_SESSION, OUTSIDE_SESSIONS, topics, [], ''
     )
-  }
-
-  /**
-   * @param {import('@platformatic/kafka').RecordsBatch[]} batches
-   * @param {{producerId: bigint, firstOffset: bigint}[]} undone  transactions with records among these
-   */
-  #take (batches, undone) {
-    const position = /** @type {Position} */ (this.#position)
-    const waiting = undone.toSorted((a, b) => Number(a.firstOffset - b.firstOffset))
-    /** Producers, up to their control record. @type {Set<bigint>} */
-    const aborted = new Set()
-    for (const { firstOffset, lastOffsetDelta, attributes, producerId, records } of batches) {
-      const last = firstOffset + BigInt(lastOffsetDelta)
-      if (last < position.at) continue
-      while (waiting.length > 0 && waiting[0].firstOffset <= last) aborted.add(/** @type {any} */ (waiting.shift()).producerId)
-      if (attributes & IS_CONTROL) {
-        if (records[0]?.key?.readInt16BE(2) === ABORT) aborted.delete(producerId)
-      } else if (!(attributes & IS_TRANSACTIONAL) || !aborted.has(producerId)) {
-        for (const { offsetDelta, key, value } of records) {
-          if (firstOffset + BigInt(offsetDelta) >= position.at && key) this.#apply(key, value)
-        }
-      }
-      position.at = last + 1n
-    }
   }
 
   /** @param {Claim} claim @returns {KafkaRecord} */

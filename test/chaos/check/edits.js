@@ -208,10 +208,7 @@ export const editsOf = {
       remove: count => replace(count, () => []),
       repeat: count => replace(count, row => [row, row]),
       change: (count, strain) => replace(count, row => [row.replace(/"strain":[^,}]+/, `"strain":${strain}`)]),
-      clear: () => withReader(port, async reader => {
-        const topics = await reader.topics()
-        if (topics.length > 0) await reader.admin.deleteTopics({ topics })
-      })
+      clear: () => withReader(port, reader => reader.clear())
     }
   },
 
