@@ -203,6 +203,20 @@ describe('Kafka sink', () => {
       for (const sink of [a, b, await openSink({ writer: 'c' })]) expect((await sink.write(batches)).duplicates).to.deep.equal(batches)
     })
 
+    it('have all that was asked for while another was under way, and each is told of its own', async () => {
+      const sink = await openSink()
+      const batches = Array.from({ length: 30 }, (_, seq) => batchOf([seq], { identity: identity(seq) }))
+      await sink.write([batches[0]])
+      const tooLarge = rowOf({ text: ['string', 'x'.repeat(2 ** 20)] }, { identity: identity(99) })
+      const before = (await committed('sluice_commits')).length
+      const writes = [...batches, ...batches, tooLarge].map(batch => sink.write([batch]).catch(error => error))
+      const results = await Promise.all(writes)
+      expect(results.pop()).to.have.property('code', 'SLUICE_SINK_KAFKA_ROW')
+      expect(results.map(({ duplicates }) => duplicates.length)).to.deep.equal([1, ...Array(29).fill(0), ...Array(30).fill(1)])
+      expect(await rows('press')).to.have.length(30)
+      expect((await committed('sluice_commits')).length - before).to.equal(29)
+    })
+
     it('are not begun where commit records would be removed', async () => {
       await database.admin.createTopics({ topics: ['sluice_commits'], partitions: 1, replicas: 1 })
       const error = await failureOf(async () => (await openSink()).write([batchOf([1], { identity: identity(0) })]))

@@ -11,6 +11,7 @@ import { columnsOf } from '../sql/tables.js'
 import { isAnswer, reasonOf } from './client.js'
 import { CommitLog } from './commit-log.js'
 import { dialect, topicName } from './dialect.js'
+import { GatheredWrites } from './gathered-writes.js'
 import { isFenced, TransactionalProducer } from './producer.js'
 import { grouped, recordsOf, ROW_TOO_LARGE } from './records.js'
 import { schema } from './sink.schema.js'
@@ -151,7 +152,10 @@ export async function open (given, { server }) {
     close: () => client.close()
   }
 
-  return new SqlSink(options, storage)
+  const sink = new SqlSink(options, storage)
+  const gathered = new GatheredWrites(sink.write.bind(sink))
+  sink.write = (batches, how) => gathered.write(batches, how)
+  return sink
 }
 
 /** @param {import('./producer.js').KafkaRecord[]} commits @param {Map<Plan, import('../../batch/batch.js').Batch[]>} rows */
