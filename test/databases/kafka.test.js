@@ -1,8 +1,9 @@
+import { AclOperations, AclPermissionTypes, Admin, ResourcePatternTypes, ResourceTypes } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { Batch } from '../../gateway/batch/batch.js'
 import { checkNode, connect } from '../../gateway/databases/kafka/connection.js'
 import { topicName } from '../../gateway/databases/kafka/dialect.js'
-import { isTransient } from '../../gateway/databases/kafka/sink.js'
+import { isTransient, open } from '../../gateway/databases/kafka/sink.js'
 import { decode } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { consumed } from '../servers/kafka-consumer.js'
 import { missingKafka, startKafka } from '../servers/kafka.js'
@@ -304,6 +305,67 @@ describe('Kafka server with TLS and a login', () => {
   it('is not trusted without its authority, nor reached without TLS', async () => {
     expect(await told({ ca: '' })).to.match(/CA certificate.*SLUICE_SINK_CONNECT/)
     expect(await told({ tls: 'off' })).to.match(/Check .*TLS or none.*SLUICE_SINK_CONNECT/)
+  })
+})
+
+describe('Kafka with access lists', () => {
+  /** @type {import('../servers/kafka.js').KafkaServer} */
+  let server
+
+  before(async function () {
+    this.timeout(120_000)
+    requireServer(this, 'kafka', missingKafka())
+    server = await startKafka({
+      login: true,
+      settings: `authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:sluice;User:ANONYMOUS
+listener.name.client.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \
+username="sluice" password="seal" user_sluice="seal" user_gateway="wave";`
+    })
+  })
+
+  after(() => server?.remove())
+
+  it('needs no rights but those that the help of the server lists', async () => {
+    const { port, user: username, password } = server
+    const admin = new Admin({
+      clientId: 'test',
+      bootstrapBrokers: [`127.0.0.1:${port}`],
+      sasl: { mechanism: 'PLAIN', username, password },
+      retries: 50,
+      retryDelay: 100
+    })
+    const allow = (/** @type {number} */ resourceType, /** @type {string} */ resourceName, /** @type {string[]} */ ...rights) => {
+      const resourcePatternType = resourceName.endsWith('/') ? ResourcePatternTypes.PREFIXED : ResourcePatternTypes.LITERAL
+      return admin.createAcls({
+        creations: rights.map(right => ({
+          resourceType: /** @type {any} */ (resourceType),
+          resourceName,
+          resourcePatternType,
+          principal: 'User:gateway',
+          host: '*',
+          operation: /** @type {any} */ (AclOperations)[right],
+          permissionType: AclPermissionTypes.ALLOW
+        }))
+      })
+    }
+    const written = async () => {
+      const sink = await open({ writer: 'gw' }, { server: connect({ port, login: 'plain', user: 'gateway', password: 'wave' }) })
+      try {
+        return await sink.write([batchOf([1], { identity: identity(0) })])
+      } catch (error) {
+        return /** @type {Error} */ (error).message
+      } finally {
+        await sink.close()
+      }
+    }
+    expect(await written()).to.match(/TOPIC_AUTHORIZATION_FAILED.*Grant the user what the help of the server lists/)
+    await allow(ResourceTypes.TOPIC, 'sluice_commits', 'READ', 'WRITE', 'CREATE', 'DESCRIBE', 'DESCRIBE_CONFIGS')
+    await allow(ResourceTypes.TOPIC, 'press', 'WRITE', 'CREATE', 'DESCRIBE', 'DESCRIBE_CONFIGS')
+    expect(await written()).to.match(/TRANSACTIONAL_ID_AUTHORIZATION_FAILED.*Grant the user/)
+    await allow(ResourceTypes.TRANSACTIONAL_ID, 'sluice/', 'WRITE', 'DESCRIBE')
+    expect(await written()).to.deep.equal(ALL_NEW)
+    await admin.close()
   })
 })
 
