@@ -745,7 +745,7 @@ export const errors = {
     ],
     SLUICE_SINK_KAFKA_ROW: [
       'A row alone is larger than what its topic accepts at a time.',
-      'Raise `max.message.bytes` of the topic, or store fewer fields or shorter texts in a row. The row is a dead letter.'
+      'Raise `max.message.bytes` of the topic and deploy, or store fewer fields or shorter texts in a row. The row is a dead letter.'
     ],
     SLUICE_KAFKA_NODE: [
       'The client of Kafka does not run with this version of Node.',

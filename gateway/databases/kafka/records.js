@@ -126,6 +126,6 @@ function * blocksOf (plan, batch, key) {
 /** @param {string} topic @param {number} bytes @param {number} maxBytes */
 function tooLarge (topic, bytes, maxBytes) {
   return new SluiceError(ROW_TOO_LARGE, `A row takes ${bytes} bytes, and the topic "${topic}" accepts ${maxBytes} (max.message.bytes).`, {
-    fix: 'Raise max.message.bytes of the topic, or store fewer fields or shorter texts in a row.'
+    fix: 'Raise max.message.bytes of the topic and deploy, or store fewer fields or shorter texts in a row.'
   })
 }

@@ -43,7 +43,7 @@ const DEFAULT_MAX_BYTES = 1_048_588
 
 /** @param {unknown} error */
 export function isTransient (error) {
-  return !isRefusal(error, ({ code, apiId }) => code === ROW_TOO_LARGE || apiId === 'INVALID_RECORD')
+  return !isRefusal(error, ({ code }) => code === ROW_TOO_LARGE)
 }
 
 /**
