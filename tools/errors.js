@@ -737,6 +737,18 @@ export const errors = {
       'Cassandra refused what the sink did, or too few replicas answered in time.',
       'The message has the reason of the server: often a missing permission, or a node that is away. It is tried again.'
     ],
+    SLUICE_SINK_KAFKA: [
+      'Kafka refused what the sink did, or too few replicas answered in time.',
+      'The message has the reason of the broker: often a missing permission, or a broker that is away. It is tried again.'
+    ],
+    SLUICE_SINK_KAFKA_ROW: [
+      'A row alone is larger than what its topic accepts at a time.',
+      'Raise `max.message.bytes` of the topic and deploy, or store fewer fields or shorter texts in a row. The row is a dead letter.'
+    ],
+    SLUICE_KAFKA_NODE: [
+      'The client of Kafka does not run with this version of Node.',
+      'Install Node 24.6 or newer, or 22.22 or newer of Node 22. Everything else of Sluice runs with older ones.'
+    ],
     SLUICE_SINK_FILE: [
       'The *file* sink cannot write to its folder.',
       'Check that the folder exists, is writable, and that the disk has room. It is tried again.'

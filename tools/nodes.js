@@ -175,6 +175,11 @@ export const faces = [
     inputs: 1
   },
   {
+    type: 'sluice-kafka', file: 'sinks/kafka', label: 'Kafka',
+    summary: 'Writes batches to topics of Apache Kafka, as Arrow or JSON, exactly once.',
+    inputs: 1
+  },
+  {
     type: 'sluice-file', file: 'sinks/file', label: 'file',
     summary: 'Appends batches to files of CSV, line protocol, Arrow or Warp 10, exactly once, rotated by size and time.',
     inputs: 1
@@ -212,6 +217,11 @@ export const faces = [
   {
     type: 'sluice-cassandra-server', file: 'sinks/cassandra-server', label: 'Cassandra server',
     summary: 'Where an Apache Cassandra cluster is, and how to log in.',
+    isConfig: true
+  },
+  {
+    type: 'sluice-kafka-server', file: 'sinks/kafka-server', label: 'Kafka server',
+    summary: 'Where an Apache Kafka cluster is, and how to log in.',
     isConfig: true
   },
   {

@@ -13,6 +13,7 @@ export const sinkTypes = {
   influxdb: () => import('./influxdb/sink.js'),
   clickhouse: () => import('./clickhouse/sink.js'),
   cassandra: () => import('./cassandra/sink.js'),
+  kafka: () => import('./kafka/sink.js'),
   file: () => import('./file/sink.js'),
   null: () => import('./null/sink.js')
 }
@@ -24,7 +25,8 @@ export const serverTypes = {
   mongodb: () => import('./mongodb/connection.js'),
   influxdb: () => import('./influxdb/connection.js'),
   clickhouse: () => import('./clickhouse/connection.js'),
-  cassandra: () => import('./cassandra/connection.js')
+  cassandra: () => import('./cassandra/connection.js'),
+  kafka: () => import('./kafka/connection.js')
 }
 
 /** @type {Record<string, () => Promise<import('./reader.js').ReaderModule>>} */
@@ -47,7 +49,8 @@ const PRODUCTS = new Map([
   ['mongodb', 'MongoDB'],
   ['influxdb', 'InfluxDB'],
   ['clickhouse', 'ClickHouse'],
-  ['cassandra', 'Cassandra']
+  ['cassandra', 'Cassandra'],
+  ['kafka', 'Kafka']
 ])
 
 /** What people call a type; undefined where it is no database. @param {string} type */

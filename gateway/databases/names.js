@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { SluiceError } from '../base/errors.js'
 
 /**
@@ -88,6 +89,22 @@ export function quote (name) {
 export function caseMarked (name) {
   const bits = Array.from(name, letter => /[A-Z]/.test(letter) ? '1' : '0').join('')
   return `${name}~${BigInt(`0b${bits}`).toString(16)}`
+}
+
+const HASH_LETTERS = 16
+
+/**
+ * A name for servers that take few characters. Any other becomes _x, its number in hexadecimal, and _; what is too long then ends in a
+ * hash. Different names never become the same.
+ * @param {string} name
+ * @param {number} maxLetters
+ * @param {RegExp} others  the other characters, and _ before x
+ */
+export function asciiName (name, maxLetters, others = /_(?=x)|\W/gu) {
+  const escaped = name.replace(others, letter => `_x${letter.codePointAt(0)?.toString(16)}_`)
+  if (escaped.length <= maxLetters) return escaped
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_LETTERS)
+  return `${escaped.slice(0, maxLetters - HASH_LETTERS - 1)}_${hash}`
 }
 
 /** @param {string} name */

@@ -38,4 +38,5 @@ describe('Kill test of the other databases', function () {
 
   // While it starts, nothing else would be killed.
   describe('Cassandra, which takes seconds', () => killTest({ cassandra: 'cassandra' }, [], 8))
+  describe('Kafka, whose transactions it ends', () => killTest({ kafka: 'kafka' }, [], 12))
 })

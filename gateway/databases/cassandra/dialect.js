@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { asciiName } from '../names.js'
 
 /**
  * Cassandra as the wide layout sees it. Columns' kinds are the types of CQL.
@@ -33,16 +33,8 @@ export const dialect = {
 }
 
 const MAX_TABLE_LETTERS = 48
-const HASH_LETTERS = 16
 
-/**
- * The table that has a name, as Cassandra can have it: of ASCII letters, digits and _. Any other character becomes _x, its number in
- * hexadecimal, and _; what is too long then ends in a hash. Different names never become the same.
- * @param {string} name
- */
+/** The table that has a name, as Cassandra can have it: of ASCII letters, digits and _. @param {string} name */
 export function tableName (name) {
-  const escaped = name.replace(/_(?=x)|\W/gu, letter => `_x${letter.codePointAt(0)?.toString(16)}_`)
-  if (escaped.length <= MAX_TABLE_LETTERS) return escaped
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_LETTERS)
-  return `${escaped.slice(0, MAX_TABLE_LETTERS - HASH_LETTERS - 1)}_${hash}`
+  return asciiName(name, MAX_TABLE_LETTERS)
 }

@@ -35,6 +35,7 @@ export const databaseTypes = {
   clickhouse: () => import('./clickhouse.js'),
   'clickhouse-old': () => import('./clickhouse-old.js'),
   cassandra: () => import('./cassandra.js'),
+  kafka: () => import('./kafka.js'),
   duckdb: () => import('./duckdb.js'),
   file: () => import('./file.js')
 }

@@ -1,3 +1,3 @@
-import { cassandra, fetchJars } from './jars.js'
+import { cassandra, fetchJars, kafka } from './jars.js'
 
-process.exitCode = [cassandra].map(fetchJars).includes(false) ? 1 : 0
+process.exitCode = [cassandra, kafka].map(fetchJars).includes(false) ? 1 : 0

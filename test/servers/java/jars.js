@@ -20,6 +20,14 @@ export const cassandra = {
   name: 'cassandra', artifacts: ['org.apache.cassandra:cassandra-all:5.0.9'], size: '67 MB', skipped: 'Cassandra sink and kill tests'
 }
 
+/** @type {JavaServer} */
+export const kafka = {
+  name: 'kafka',
+  artifacts: ['org.apache.kafka:kafka_2.13:4.3.1', 'org.apache.kafka:kafka-tools:4.3.1', 'org.slf4j:slf4j-simple:1.7.36'],
+  size: '70 MB',
+  skipped: 'Kafka sink and kill tests'
+}
+
 /** @param {JavaServer} server */
 const folderOf = ({ name }) => join(here, '..', '..', '..', 'node_modules', '.cache', 'sluice', `jars-${name}`)
 
