@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { isDiskFull, namingDisk } from '../gateway/base/disk-full.js'
-import { describe } from '../gateway/base/errors.js'
+import { describe, SluiceError } from '../gateway/base/errors.js'
 import { codeOf, headlineOf } from '../gateway/base/headlines.js'
 import { QuietLog } from '../gateway/base/log.js'
 import { readOptions } from '../gateway/base/options.js'
@@ -21,6 +21,8 @@ const STATUS_INTERVAL_MS = 1000
 const SOON_MS = 40
 /** What each node shows, as text: the same again would be sent to every editor. @type {WeakMap<Node, string>} */
 const shown = new WeakMap()
+/** The errors that a node has told: one that it could not open with is met again when it closes. @type {WeakSet<WeakKey>} */
+const told = new WeakSet()
 
 /**
  * Registers a node type. With bad options, or when `start` fails, the node stays and says what is wrong; it does nothing else.
@@ -66,6 +68,7 @@ export function failedGauge (node, error) {
  */
 export function fail (node, error, message) {
   shown.delete(node)
+  if (error instanceof Error) told.add(error)
   tell(node, failed(error))
   node.error(describe(error), message)
 }
@@ -81,9 +84,11 @@ function tell (node, status) {
   node.status(status)
 }
 
-/** What could not be closed well; a full disk in a line. @param {RED} RED @param {Node} node @param {unknown} error */
+/** What could not be closed well: a line, where the program is not at fault. @param {RED} RED @param {Node} node @param {unknown} error */
 export function failClosing (RED, node, error) {
-  node.error(isDiskFull(error) ? describe(namingDisk(error, dataDir(RED))) : error)
+  if (error instanceof Error && told.has(error)) return
+  const known = isDiskFull(error) ? namingDisk(error, dataDir(RED)) : error
+  node.error(known instanceof SluiceError ? describe(known) : known)
 }
 
 /**

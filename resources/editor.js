@@ -4,7 +4,7 @@ import { choiceKey, formOf } from './form.js'
 import { listReports } from './list-reports.js'
 import { buttonOf } from './node-button.js'
 import { offer } from './offers.js'
-import { applies, credentialsOf, isNumber, isTable, isTextList, readOption, readOptions, tableItems } from './options.js'
+import { applies, clash, credentialsOf, isNumber, isTable, isTextList, readOption, readOptions, tableItems } from './options.js'
 import { speakAs } from './sentences.js'
 import { Table } from './table.js'
 import { prepareTest } from './test-connection.js'
@@ -172,7 +172,8 @@ function fillTables (node, schema, text, hasTry) {
       fileName: [node.name, name].filter(Boolean).join('-'),
       text,
       changed: () => element.trigger('change'),
-      action: hasTry && name === 'tags' ? action : undefined
+      action: hasTry && name === 'tags' ? action : undefined,
+      others: () => othersOf(node, schema, name)
     }))
     if (!kind) continue
     const trial = new TopicsTrial(panel[0], { kind, read: () => trialOf(node, schema, name), text })
@@ -200,12 +201,13 @@ function placeOf (node, schema) {
 function refresh (node, schema) {
   const tables = openForms.get(node)?.tables
   const values = plainValues(node, schema)
-  const { options } = readOptions(plainSchema(schema), values)
+  const options = withReferences(schema, readOptions(plainSchema(schema), values).options)
   const rows = $(inputSelector(node)).closest('form').find('.sluice-row')
   rows.each((_, element) => {
     const name = String(element.dataset.option)
     const property = schema.properties[name]
     const table = tables?.get(name)
+    table?.refresh()
     const problem = table ? table.problem : problemUnder(options, schema, name, values[name])
     element.hidden = !applies(property, options)
     const line = /** @type {Element} */ (element.querySelector('.sluice-problem'))
@@ -236,7 +238,7 @@ function connect (node, name, property) {
 
 /** @param {EditorNode} node @param {Schema} schema @param {string} name @param {any} given @returns {string|undefined} a sentence */
 function problemOf (node, schema, name, given) {
-  return problemUnder(plainOptions(node, schema), schema, name, given)
+  return problemUnder(othersOf(node, schema, name), schema, name, given)
 }
 
 /** @param {Record<string, any>} options @param {Schema} schema @param {string} name @param {any} given */
@@ -244,7 +246,26 @@ function problemUnder (options, schema, name, given) {
   const property = schema.properties[name]
   const required = schema.required?.includes(name) ?? false
   if (ENVIRONMENT_VARIABLE.test(given) || !applies(property, options)) return
-  return property['x-node'] ? referenceProblem(property.title, given, required) : readOption(property, given, required).problem
+  if (property['x-node']) return referenceProblem(property.title, given, required)
+  const { value, problem } = readOption(property, given, required)
+  return problem ?? clash(property, value, options)
+}
+
+/**
+ * The options on which what is wrong with one may depend: a table, also on other tables.
+ * @param {EditorNode} node @param {Schema} schema @param {string} name  of the one
+ */
+function othersOf (node, schema, name) {
+  const tables = Object.entries(schema.properties).filter(([other, property]) => other !== name && isTable(property))
+  const given = isTable(schema.properties[name]) ? valuesOf(node, { ...schema, properties: Object.fromEntries(tables) }) : {}
+  const entries = tables.map(([other, property]) => [other, given[other] ?? property.default])
+  return { ...Object.fromEntries(entries), ...withReferences(schema, plainOptions(node, schema)) }
+}
+
+/** With the config nodes in the place of their ids. @param {Schema} schema @param {Record<string, any>} options */
+function withReferences ({ properties }, options) {
+  const named = Object.keys(properties).filter(name => properties[name]['x-node'])
+  return { ...options, ...Object.fromEntries(named.map(name => [name, configOf(options[name])?.options])) }
 }
 
 /** The options on which others may depend, which a table is not. @param {EditorNode} node @param {Schema} schema */

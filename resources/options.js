@@ -1,3 +1,4 @@
+import { checked } from './checks.js'
 import { commaComplaint, pointWarning } from './numerals.js'
 import { grouped, say } from './sentences.js'
 
@@ -21,6 +22,7 @@ import { grouped, say } from './sentences.js'
  * @property {number} [minItems]
  * @property {number} [maxItems]
  * @property {Property|Schema} [items]  of an array: strings, or objects, which the form shows as a table
+ * @property {string} [x-check]  in `checks.js`: what it may not be because of other options
  * @property {string[]} [x-unique]  of a table: the columns in which no two rows may have the same value
  * @property {string} [x-unit]  of a number: "ms", "rows"
  * @property {boolean} [x-secret]  kept among Node-RED's credentials
@@ -70,7 +72,21 @@ export function readOptions (schema, given) {
     if (problem) problemOf[name] = problem
     if (value !== undefined) options[name] = value
   }
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const problem = problemOf[name] ?? (applies(property, options) ? clash(property, options[name], options) : undefined)
+    if (problem) problemOf[name] = problem
+  }
   return { options, problems: Object.values(problemOf), problemOf }
+}
+
+/**
+ * What a value that fits its property may not be because of others, in a sentence.
+ * @param {Property} property @param {any} value @param {Record<string, any>} options
+ */
+export function clash (property, value, options) {
+  const [first, ...others] = checked(property, value, options)
+  if (!first) return
+  return first.row === undefined ? first.problem : tableSentence(property, /** @type {CellProblem[]} */ ([first, ...others]))
 }
 
 /**
@@ -80,7 +96,7 @@ export function readOptions (schema, given) {
  * @returns {{value?: any, problem?: string, warning?: string}}  `warning`: it can be used, but may not be what is meant
  */
 export function readOption (property, given, required = false) {
-  if (isEmpty(given)) {
+  if (isEmpty(given) || isBlank(property, given)) {
     return property.default === undefined && required ? { problem: say('missing', { title: property.title }) } : { value: property.default }
   }
   if (property.enum) {
@@ -96,6 +112,11 @@ export function readOption (property, given, required = false) {
 
 /** Whether a field or a cell holds nothing. @param {unknown} given @returns {given is undefined|null|''} */
 export const isEmpty = given => given === undefined || given === null || given === ''
+
+/** Whether a text is of nothing but blanks, which only a secret may be. @param {Property} property @param {unknown} given */
+function isBlank ({ type, enum: choices, 'x-secret': isSecret = false }, given) {
+  return type === 'string' && !choices && !isSecret && typeof given === 'string' && given.trim() === ''
+}
 
 /** Whether a property matters under these options. @param {Property} property @param {Record<string, unknown>} options */
 export function applies (property, options) {
@@ -123,14 +144,15 @@ export const isTable = property => tableItems(property) !== undefined
 /** What the rows of a table are. @param {Property} property @returns {Schema|undefined} */
 export const tableItems = ({ items }) => items && 'properties' in items ? items : undefined
 
-/** @type {Record<'boolean'|'string'|'array', (property: Property, given: any) => {value?: any, problem?: string}>} */
+/** @type {Record<'boolean'|'string'|'array', (property: Property, given: any) => {value?: any, problem?: string, warning?: string}>} */
 const readers = {
   boolean ({ title }, given) {
     const value = { true: true, false: false }[String(given)]
     return value === undefined ? { problem: say('boolean', { title, given: quote(given) }) } : { value }
   },
 
-  string ({ title, default: usual, examples: [example] = [usual], minLength = 0, maxLength = Infinity, pattern = '' }, given) {
+  string (property, given) {
+    const { title, default: usual, examples: [example] = [usual], minLength = 0, maxLength = Infinity, pattern = '' } = property
     const value = String(given)
     if (typeof given === 'object') return { problem: say('text', { title }) }
     if (value.length < minLength) return { problem: say('tooShort', { title, limit: grouped(minLength) }) }
@@ -138,7 +160,7 @@ const readers = {
       return { problem: say('tooLong', { title, limit: grouped(maxLength), length: grouped(value.length) }) }
     }
     if (!new RegExp(pattern, 'u').test(value)) return { problem: say('pattern', { title, example: String(example), given: quote(value) }) }
-    return { value }
+    return property['x-secret'] || value === value.trim() ? { value } : { value, warning: say('blanks', { title, given: quote(value) }) }
   },
 
   array (property, given) {
@@ -172,6 +194,11 @@ function readTable (property, list) {
   const rows = list.map(item => readRow(/** @type {Schema} */ (property.items), item))
   const problems = tableProblems(property, rows)
   if (problems.length === 0) return { value: rows.map(({ value }) => value) }
+  return { problem: tableSentence(property, problems) }
+}
+
+/** @param {Property} property @param {CellProblem[]} problems */
+function tableSentence ({ title }, problems) {
   const [first, ...others] = problems.slice(0, MAX_LISTED)
   const more = problems.length - MAX_LISTED
   const told = [
@@ -179,7 +206,7 @@ function readTable (property, list) {
     ...others.map(sentenceOf),
     ...more > 0 ? [say('more', { n: grouped(more) })] : []
   ].join(' ')
-  return { problem: say('table', { title: property.title, rows: told }) }
+  return say('table', { title, rows: told })
 }
 
 /**
@@ -204,11 +231,15 @@ export function presetOf ({ 'x-presets': presets = {} }, { preset }) {
  * All that is wrong in a table, row by row.
  * @param {Property} property
  * @param {ReadRow[]} rows
+ * @param {Record<string, any>} [options]  the others, where they are known
  * @returns {CellProblem[]}
  */
-export function tableProblems (property, rows) {
+export function tableProblems (property, rows, options) {
   const own = rows.flatMap(({ problems }, row) => problems.map(problem => ({ row, ...problem })))
-  return [...own, ...duplicates(property, rows)].sort((a, b) => a.row - b.row)
+  const isBad = new Set(own.map(({ row, column }) => `${row} ${column}`))
+  const clashes = options ? checked(property, rows.map(({ value = {} }) => value), options) : []
+  const others = /** @type {CellProblem[]} */ (clashes.filter(({ row, column }) => row !== undefined && !isBad.has(`${row} ${column}`)))
+  return [...own, ...duplicates(property, rows), ...others].sort((a, b) => a.row - b.row)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { applies, isEmpty, isNumber, presetOf, readOption, readRow } from './options.js'
+import { applies, isEmpty, presetOf, readOption, readRow } from './options.js'
 import { fieldOf, placeholderOf, textOf, valueOf } from './table-cells.js'
 
 /** @typedef {import('./table-cells.js').Field} Field */
@@ -41,7 +41,7 @@ export class TableRow {
   get warnings () {
     return Object.entries(this.#items.properties).flatMap(([column, property]) => {
       const given = this.#given[column]
-      const warning = typeof given === 'string' && isNumber(property) ? readOption(property, given).warning : undefined
+      const warning = typeof given === 'string' ? readOption(property, given).warning : undefined
       return warning ? [{ column, problem: warning }] : []
     })
   }

@@ -1,3 +1,4 @@
+import { checked } from './checks.js'
 import { lengthProblem, sentenceOf, tableItems, tableProblems } from './options.js'
 import { RowDetails } from './row-details.js'
 import { grouped } from './sentences.js'
@@ -37,6 +38,9 @@ export class Table {
   #text
   #changed
   #action
+  #others
+  /** The other options at the last refresh. */
+  #known = ''
   #body
   #columns
   #details
@@ -54,14 +58,16 @@ export class Table {
    * @param {(key: string, values?: object) => string} options.text  of the form's catalogue
    * @param {() => void} options.changed  called when rows come, go or change otherwise than by typing
    * @param {Action} [options.action]
+   * @param {() => Record<string, any>} options.others  the node's other options, as they stand
    */
-  constructor (element, property, { entries, fileName, text, changed, action }) {
+  constructor (element, property, { entries, fileName, text, changed, action, others }) {
     this.#element = element
     this.#property = property
     this.#items = /** @type {import('./options.js').Schema} */ (tableItems(property))
     this.#text = text
     this.#changed = changed
     this.#action = action
+    this.#others = others
     element.innerHTML = `
       <div class="sluice-table-scroll" tabindex="0" role="group">
         <table><colgroup></colgroup><thead><tr></tr></thead><tbody></tbody></table><p class="sluice-table-hint"></p>
@@ -95,7 +101,16 @@ export class Table {
 
   /** What is wrong with the table as a whole. @returns {string|undefined} */
   get problem () {
-    return lengthProblem(this.#property, this.#rows.length)
+    const whole = checked(this.#property, this.#rows.map(({ read: { value = {} } }) => value), this.#others())
+    return lengthProblem(this.#property, this.#rows.length) ?? whole.find(({ row }) => row === undefined)?.problem
+  }
+
+  /** Marks what is wrong now that other options have changed. */
+  refresh () {
+    const others = JSON.stringify(this.#others())
+    if (others === this.#known) return
+    this.#known = others
+    this.#mark()
   }
 
   /** Where the caret is: the indexes of the row and the column. */
@@ -244,7 +259,7 @@ export class Table {
   /** @param {TableRow} row @returns {ActionRow} */
   #actionRow (row) {
     return {
-      read: () => row.read,
+      read: () => ({ ...row.read, problems: Object.entries(row.problems).map(([column, problem]) => ({ column, problem })) }),
       shown: name => textOf(row.property(name), row.given(name)).text,
       write: values => this.write(this.#rows.indexOf(row), [values]),
       isThere: () => this.#element.isConnected && this.#rows.includes(row)
@@ -288,7 +303,7 @@ export class Table {
   }
 
   #mark () {
-    const problems = tableProblems(this.#property, this.#rows.map(({ read }) => read))
+    const problems = tableProblems(this.#property, this.#rows.map(({ read }) => read), this.#others())
     const byRow = Map.groupBy(problems, ({ row }) => row)
     for (const [i, row] of this.#rows.entries()) {
       row.mark(Object.fromEntries(byRow.get(i)?.map(({ column, problem }) => [column, problem]) ?? []))

@@ -473,7 +473,9 @@ export const errors = {
       'Write that id into the file `gateway-id` of the data folder, or move the folder of the spool away.'
     ],
     SLUICE_SPOOL_FULL: [
-      'The spool and its waiting room are full; the batch was refused and counted.',
+      'The spool and its waiting room are full. Sources of Sluice that feed it wait, and third-party messages stay with the broker. What ' +
+      'else sends rows to a *stage out* does not wait: they are refused, counted (status, alarm `rows-refused`, ' +
+      '`sluice_staged_dropped_rows_total`), and lost unless a catch node keeps them.',
       'Find out why the sinks do not store (`sluice sinks list`), raise the cap, or let the spool drop the oldest.'
     ],
     SLUICE_SPOOL_BATCH_TOO_BIG: [
@@ -628,10 +630,6 @@ export const errors = {
       'A sink of another gateway was announced 24 h ago and has never stored anything: the spools no longer wait for it.',
       'Nothing, if it is gone for good. Otherwise have it store something; then it is waited for again.'
     ],
-    SLUICE_MEMBERS: [
-      'A *stage in* that shares the gateways with others has no group, or a number that there is not.',
-      'The same group and number of members in each, and *Member* from 1, each its own.'
-    ],
     SLUICE_STAGE_IN_SINKS: [
       'No sink is wired behind a *stage in*, so that nothing could ever be acknowledged.',
       'Wire a sink behind it, or name the sinks in its form.'
@@ -742,6 +740,18 @@ export const errors = {
     SLUICE_SINK_QUESTDB: [
       'QuestDB refused what the sink did, or a table of it is suspended.',
       'The message has the reason of the server: often a missing right, or a full disk. It is tried again.'
+    ],
+    SLUICE_SINK_KAFKA: [
+      'Kafka refused what the sink did, or too few replicas answered in time.',
+      'The message has the reason of the broker: often a missing permission, or a broker that is away. It is tried again.'
+    ],
+    SLUICE_SINK_KAFKA_ROW: [
+      'A row alone is larger than what its topic accepts at a time.',
+      'Raise `max.message.bytes` of the topic and deploy, or store fewer fields or shorter texts in a row. The row is a dead letter.'
+    ],
+    SLUICE_KAFKA_NODE: [
+      'The client of Kafka does not run with this version of Node.',
+      'Install Node 24.6 or newer, or 22.22 or newer of Node 22. Everything else of Sluice runs with older ones.'
     ],
     SLUICE_SINK_FILE: [
       'The *file* sink cannot write to its folder.',

@@ -250,12 +250,12 @@ ${sections.join('\n\n')}
 `
 }
 
-/** What the live page's catalogues lack: `gateway/live/page/locales/`. @returns {string[]} */
+/** What the catalogues of the live page and of alarms lack. @returns {string[]} */
 function pageProblems () {
-  const folder = 'gateway/live/page/locales'
-  const files = readdirSync(path.join(root, folder))
-  const read = (/** @type {string} */ file) => JSON.parse(readFileSync(path.join(root, folder, file), 'utf8'))
-  return files.flatMap(file => catalogueProblems(`${folder}/${file}`, read(file), read('en-US.json')))
+  return ['gateway/live/page/locales', 'gateway/stats/locales'].flatMap(folder => {
+    const read = (/** @type {string} */ file) => JSON.parse(readFileSync(path.join(root, folder, file), 'utf8'))
+    return readdirSync(path.join(root, folder)).flatMap(file => catalogueProblems(`${folder}/${file}`, read(file), read('en-US.json')))
+  })
 }
 
 /**

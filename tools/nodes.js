@@ -180,6 +180,11 @@ export const faces = [
     inputs: 1
   },
   {
+    type: 'sluice-kafka', file: 'sinks/kafka', label: 'Kafka',
+    summary: 'Writes batches to topics of Apache Kafka, as Arrow or JSON, exactly once.',
+    inputs: 1
+  },
+  {
     type: 'sluice-file', file: 'sinks/file', label: 'file',
     summary: 'Appends batches to files of CSV, line protocol, Arrow or Warp 10, exactly once, rotated by size and time.',
     inputs: 1
@@ -222,6 +227,11 @@ export const faces = [
   {
     type: 'sluice-questdb-server', file: 'sinks/questdb-server', label: 'QuestDB server',
     summary: 'Where a QuestDB server is, and how to log in.',
+    isConfig: true
+  },
+  {
+    type: 'sluice-kafka-server', file: 'sinks/kafka-server', label: 'Kafka server',
+    summary: 'Where an Apache Kafka cluster is, and how to log in.',
     isConfig: true
   },
   {

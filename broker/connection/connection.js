@@ -45,6 +45,7 @@ export const schema = {
       title: 'Address',
       description: 'mqtt://host:port, or mqtts:// for TLS; ws:// and wss:// for websockets. User and password have fields of their own.',
       pattern: '^(mqtt|mqtts|ws|wss)://[^/@\\s]+(/\\S*)?$',
+      'x-check': 'broker-address',
       default: 'mqtt://127.0.0.1:1883'
     },
     protocolVersion: {

@@ -37,6 +37,7 @@ export const schema = {
       title: 'Listen on',
       description: '127.0.0.1 is reached from this machine only; anything else, such as 0.0.0.0, from other machines too, and then there ' +
         'must be users. Data and passwords cross the network in the clear: where it is not yours alone, use a Mosquitto with TLS.',
+      pattern: '^[A-Za-z0-9._:%-]+$',
       default: '127.0.0.1',
       'x-advanced': true
     },

@@ -90,7 +90,11 @@ export class Consumer extends EventEmitter {
   #keeper
   #arrivals
   #requests = new ResendRequests()
-  #balances = remembered(() => this.#sinks.balances)
+  #balances = remembered(() => {
+    const { isStill: isOld } = this.#held
+    return this.#sinks.balances.map(line => ({ ...line, isOld }))
+  })
+
   #losses = remembered(() => this.#sinks.losses)
   #quietLog
   #connected = false

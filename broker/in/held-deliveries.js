@@ -13,6 +13,8 @@
 
 /** Of one more message: a spool cuts what is larger. */
 const MESSAGE_BYTES = 2 ** 18
+/** A head comes each 5 s, while it changes. */
+const STILL_MS = 5000
 /** So long nothing of a source is requested for a sink that can store nothing of it. */
 const POSTPONED_MS = 10_000
 
@@ -64,10 +66,17 @@ export class HeldDeliveries {
 
   /** The sinks that have long stood still with what is held, so that there is no room for more. @returns {string[]} ids */
   get heldUpBy () {
-    if (this.hasRoom(MESSAGE_BYTES)) return []
+    const oldest = this.hasRoom(MESSAGE_BYTES) ? undefined : this.#oldestStill(this.#options.stillMs)
+    return [...oldest?.sinks ?? []].filter(([, { state }]) => state !== 'finished').map(([sink]) => sink)
+  }
+
+  /** Whether the broker waits for acknowledgements, and may not send what it has, as the heads of the spools. */
+  get isStill () { return this.#oldestStill(STILL_MS) !== undefined }
+
+  /** The oldest that is not stored, where nothing has been done with it for so long. @param {number} ms */
+  #oldestStill (ms) {
     const oldest = [...this.#held.values()].find(({ stored }) => !stored)?.delivery
-    if (!oldest || performance.now() - oldest.activeAtMs < this.#options.stillMs) return []
-    return [...oldest.sinks].filter(([, { state }]) => state !== 'finished').map(([sink]) => sink)
+    return oldest && performance.now() - oldest.activeAtMs >= ms ? oldest : undefined
   }
 
   /** The broker has sent a delivery again. @param {string} id @param {() => void} ack @returns {boolean} false when it is not held */

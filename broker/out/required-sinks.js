@@ -12,6 +12,7 @@ import { forgetRequests, loadSaved } from './required-sinks-file.js'
  * @property {string} consumer
  * @property {string} sink
  * @property {string} label
+ * @property {string} [node]  its id
  * @property {string} gateway  which its stage in reads, `+` all
  * @property {string} source  likewise
  *
@@ -29,7 +30,8 @@ import { forgetRequests, loadSaved } from './required-sinks-file.js'
  * @typedef {{consumer: string, name: string, announced: SinkList|null, list: string}} Heard  list of a reader; null: it has no sinks for us
  * @typedef {Heard & {refused: number}} Crowded
  * @typedef {import('../control-messages.js').SinkList} SinkList
- * @typedef {{key: string, covers: (source: string) => boolean}} Requirement  as a spool asks for it
+ * @typedef {{key: string, label: string, node?: string, covers: (source: string) => boolean}} Requirement  as a spool asks for it;
+ *   `node`: of one that is wired in this gateway
  */
 
 const MAX_REMOTE_SINKS = 1000
@@ -250,7 +252,8 @@ export class RequiredSinks extends EventEmitter {
     }
     this.#all = Array.from(byKey, ([key, sinks]) => {
       const sources = new Set(sinks.map(({ source }) => source))
-      return { key, covers: (/** @type {string} */ source) => sources.has('+') || sources.has(source) }
+      const [{ label, node }] = /** @type {WiredSink[]} */ (sinks) // those that are wired come first
+      return { key, label, node, covers: (/** @type {string} */ source) => sources.has('+') || sources.has(source) }
     })
     if (save) this.#save()
     for (const key of before) if (!byKey.has(key)) this.emit('removed', key)

@@ -140,6 +140,17 @@ export class Stage extends EventEmitter {
     }
   }
 
+  /**
+   * Of each sink of this gateway, and each source: known whether anybody reads for the sink or not.
+   * @returns {import('../../gateway/stats/ledger.js').Line[]}
+   */
+  get balances () {
+    const { gateway, requiredSinks } = this.#options
+    return requiredSinks.all.flatMap(({ node, label, ...sink }) => {
+      return node === undefined ? [] : this.spool.balances(sink).map(balance => ({ id: node, sink: label, gateway, ...balance }))
+    })
+  }
+
   /** Sends and says nothing more. */
   #stop () {
     if (this.#stopped) return

@@ -77,6 +77,9 @@ export class Confirmations {
     return verified
   }
 
+  /** Whether it has said what it has, ever. @param {string} key */
+  knows (key) { return this.#sinks.has(key) }
+
   /** @param {string} key */
   forget (key) {
     const sink = this.#sinks.get(key)

@@ -75,7 +75,7 @@ export class Intake {
     if (!again && this.#isFull) {
       this.refused++
       return Promise.reject(new SluiceError('SLUICE_SPOOL_FULL', `The spool is full: ${this.blocked ?? 'the disk is too slow'}.`, {
-        fix: 'A batch was refused and counted. Give it more space, or let it drop the oldest.'
+        fix: 'See why its sinks do not store, or give it more space.'
       }))
     }
     return new Promise((resolve, reject) => {

@@ -139,13 +139,11 @@ export class Retention {
    * @param {As} [as]
    */
   #openIn ({ stream, first, last }, required, as = 'stored') {
-    const { gone, replaced, sent, source: { name } } = stream
+    const { sent, source: { name } } = stream
     const covering = required.filter(sink => sink.covers(name))
     const having = covering.map(({ key }) => this.options.confirmations[as](key, stream) ?? NONE)
     const missing = (covering.length > 0 ? having : [sent]).flatMap(set => set.missing(first, last))
-    return new RangeSet(required.length === 0 ? [[first, last]] : missing).ranges
-      .flatMap(([from, to]) => gone.missing(from, to))
-      .flatMap(([from, to]) => replaced.missing(from, to))
+    return stream.sendable(new RangeSet(required.length === 0 ? [[first, last]] : missing).ranges)
   }
 
   /** @param {Segment} segment @param {RequiredSink[]} required @param {As} as */

@@ -5,6 +5,7 @@ import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { counterOf } from '../../gateway/batch/epochs.js'
 import { spoolMark } from '../spool-mark.js'
+import { balancesOf } from './balances.js'
 import { Confirmations } from './confirmations.js'
 import { Epochs } from './epochs.js'
 import { headOf } from './head.js'
@@ -148,6 +149,9 @@ export class Spool extends EventEmitter {
 
   /** Rows accepted, each counted once: also of sources of which nothing is held. */
   get rowsBySource () { return this.#sources.rowsBySource }
+
+  /** What a sink has and lacks of it, by source. @param {import('./retention.js').RequiredSink} sink */
+  balances (sink) { return balancesOf(this.#sources, this.#confirmations, sink) }
 
   /** What the spool has: for `head`. */
   get head () {

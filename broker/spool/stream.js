@@ -136,6 +136,13 @@ export class Stream {
     return from && to ? to.rows - from.rows : 0
   }
 
+  /** Of ranges, those that can still be sent. @param {[first: number, last: number][]} ranges */
+  sendable (ranges) {
+    return ranges
+      .flatMap(([first, last]) => this.gone.missing(first, last))
+      .flatMap(([first, last]) => this.replaced.missing(first, last))
+  }
+
   /** Whether it can still be sent. @param {number} seq */
   has (seq) {
     return this.runOf(seq) !== undefined && !this.gone.has(seq) && !this.replaced.has(seq)

@@ -1,3 +1,5 @@
+import { inEnglish } from '../stats/english.js'
+import { phrase } from '../stats/phrases.js'
 import { inOneLine, short } from './words.js'
 
 /**
@@ -7,6 +9,7 @@ import { inOneLine, short } from './words.js'
  * @typedef {import('../stats/alarm.js').Subject} Subject
  * @typedef {import('./kind.js').Kind} Kind
  * @typedef {import('./kind.js').Finding} Finding
+ * @typedef {import('../stats/phrases.js').Phrase} Phrase
  *
  * @typedef {object} Entry  of what is wrong, raised or not yet
  * @property {Finding|null} finding  the last; null of an alarm of before the restart
@@ -17,6 +20,7 @@ import { inOneLine, short } from './words.js'
  * @property {number} beganMs  since 1970
  * @property {Alarm|null} alarm  once it is raised by itself
  * @property {boolean} isMember  it is one of several that are raised together
+ * @property {boolean} [isRestored]  its alarm was raised before the restart
  *
  * @typedef {{alarms: Alarm[], more: Record<string, number>, counts: Record<string, number>}} Kept  from before a restart; `more`: of an
  *   alarm that counts, by its id
@@ -29,7 +33,7 @@ const MAX_RECENT = 200
 const MAX_NAMES = 20
 /** Counts that are remembered: those that were read last. */
 const MAX_COUNTS = 1000
-/** After a restart, all that was wrong has so long to be seen again. */
+/** After a restart, what was wrong has so long to be seen again, unless it is known before that it is over. */
 const RESTART_MS = 90_000
 
 /**
@@ -68,12 +72,12 @@ export class Alarms {
    * @param {() => number} [setup.wallNow]  since 1970
    */
   constructor ({ kinds, take, kept = null, now = () => performance.now(), wallNow = Date.now }) {
-    this.#kinds = Object.entries(kinds)
+    this.#kinds = new Map(Object.entries(kinds))
     this.#take = take
     this.#now = now
     this.#wallNow = wallNow
     this.#startedMs = now()
-    this.#entries = new Map(this.#kinds.map(([kind]) => [kind, new Map()]))
+    this.#entries = new Map(Object.keys(kinds).map(kind => [kind, new Map()]))
     this.#counts = new Map(Object.entries(kept?.counts ?? {}))
     this.#isFirst = kept === null
     for (const alarm of kept?.alarms ?? []) this.#restore(alarm, kept?.more[alarm.id] ?? 0)
@@ -82,7 +86,7 @@ export class Alarms {
 
   /** What a restart must not forget. Counts that begin at 0 with a process are not among it. @returns {Kept} */
   get kept () {
-    const lives = this.#kinds.flatMap(([kind, { event }]) => event === 'process' ? [] : [`${kind}:`])
+    const lives = [...this.#kinds].flatMap(([kind, { event }]) => event === 'process' ? [] : [`${kind}:`])
     const counts = [...this.#counts].filter(([id, count]) => count > 0 && lives.some(start => id.startsWith(start)))
     const entries = [...this.#entries.values()].flatMap(its => [...its])
     const more = entries.filter(([, entry]) => entry.alarm && entry.more > 0).map(([id, entry]) => [id, entry.more])
@@ -119,9 +123,12 @@ export class Alarms {
   #judgeKind (kind, its, snapshot) {
     const nowMs = this.#now()
     const entries = /** @type {Map<string, Entry>} */ (this.#entries.get(kind))
-    const isRaised = (/** @type {Subject} */ subject) => Boolean(entries.get(idOf(kind, subject))?.alarm)
+    const lastingMs = (/** @type {Subject} */ subject) => {
+      const entry = entries.get(idOf(kind, subject))
+      return entry?.isRestored ? Math.max(0, this.#wallNow() - entry.beganMs) : null
+    }
     const due = []
-    for (const finding of its.read(snapshot, isRaised)) {
+    for (const finding of its.read(snapshot, lastingMs)) {
       const id = idOf(kind, finding.subject)
       const more = finding.count === undefined ? 0 : this.#growth(id, finding.count, its.event)
       if (its.event && more === 0) continue
@@ -132,7 +139,7 @@ export class Alarms {
     this.#raise(kind, its, entries, due)
     for (const [id, entry] of entries) {
       const overMs = nowMs - entry.seenMs
-      if (overMs === 0 || overMs < patienceMs(its, entry)) continue
+      if (overMs === 0 || overMs < patienceMs(its, entry, snapshot)) continue
       entries.delete(id)
       if (entry.alarm) this.#clear(entry.alarm)
     }
@@ -181,8 +188,8 @@ export class Alarms {
         entry.isMember = true
         continue
       }
-      const { subject, level, fix } = /** @type {Finding} */ (entry.finding)
-      const alarm = newAlarm({ id: idOf(kind, subject), kind, level, subject, fix, raisedMs: entry.beganMs })
+      const { subject, level } = /** @type {Finding} */ (entry.finding)
+      const alarm = newAlarm({ id: idOf(kind, subject), kind, level, subject, raisedMs: entry.beganMs })
       entry.alarm = alarm
       this.#word(entry)
       this.#start(alarm)
@@ -208,7 +215,7 @@ export class Alarms {
    * @returns {boolean} whether it got worse
    */
   #grade (alarm, its, entries) {
-    const isProblem = entries.some(({ worstMs }) => this.#now() - worstMs < Math.max(its.clearAfterMs, 1))
+    const isProblem = entries.some(({ seenMs, worstMs }) => seenMs - worstMs < Math.max(its.clearAfterMs, 1))
     const isWorse = isProblem && alarm.level === 'warning'
     alarm.level = isProblem ? 'problem' : 'warning'
     return isWorse
@@ -218,8 +225,9 @@ export class Alarms {
   #word (entry) {
     const { reason, fix, subject } = /** @type {Finding} */ (entry.finding)
     const alarm = /** @type {Alarm} */ (entry.alarm)
-    Object.assign(alarm, { what: lineOf(entry), fix, subject: plain(subject) })
-    if (reason) alarm.reason = reason
+    alarm.subject = plain(subject)
+    delete alarm.isFromBefore
+    word(alarm, { what: whatOf(entry), fix, ...reason && { reason } })
   }
 
   /** @param {string} kind @param {Kind} its @param {Map<string, Entry>} entries */
@@ -233,20 +241,22 @@ export class Alarms {
     }
     const findings = members.map(({ finding }) => /** @type {Finding} */ (finding))
     const [{ subject: { type }, fix }] = findings
-    const names = findings.slice(0, MAX_NAMES).map(({ subject: { name } }) => short(name)).join(', ')
-    const text = {
-      what: members.length === 1 ? lineOf(members[0]) : inOneLine(its.several(members.length)),
-      reason: members.length > MAX_NAMES ? `${names} and ${members.length - MAX_NAMES} more` : names
+    const names = findings.slice(0, MAX_NAMES).map(({ subject: { name } }) => short(name))
+    const said = {
+      what: members.length === 1 ? whatOf(members[0]) : its.several(members.length),
+      reason: members.length > MAX_NAMES ? phrase('and-more', { names, count: members.length - MAX_NAMES }) : names.join(', ')
     }
     if (alarm) {
-      Object.assign(alarm, text)
+      delete alarm.isFromBefore
+      word(alarm, said)
       if (this.#grade(alarm, its, members)) this.#startAgain(alarm)
       return
     }
     const level = findings.some(finding => finding.level === 'problem') ? 'problem' : 'warning'
     const subject = { type, name: SEVERAL }
     const raisedMs = Math.min(...members.map(({ beganMs }) => beganMs))
-    const raised = { ...newAlarm({ id: idOf(kind, subject), kind, level, subject, fix, raisedMs }), ...text }
+    const raised = newAlarm({ id: idOf(kind, subject), kind, level, subject, raisedMs })
+    word(raised, { ...said, fix })
     this.#several.set(kind, raised)
     this.#start(raised)
   }
@@ -281,9 +291,15 @@ export class Alarms {
   #restore (alarm, more) {
     const entries = this.#entries.get(alarm.kind)
     if (!entries) return // of a version that had such a kind
+    const nowMs = this.#now()
     this.active.push(alarm)
+    if (!alarm.isFromBefore && !this.#kinds.get(alarm.kind)?.event) { // what has happened is true for ever
+      alarm.isFromBefore = true
+      word(alarm, { what: phrase('before', { what: alarm.phrases?.what ?? alarm.what }) })
+    }
+    const worstMs = alarm.level === 'problem' ? nowMs : -Infinity
     if (alarm.subject.name === SEVERAL) this.#several.set(alarm.kind, alarm)
-    else entries.set(alarm.id, { ...nothing(this.#now()), more, beganMs: alarm.raisedMs, alarm })
+    else entries.set(alarm.id, { ...nothing(nowMs), worstMs, more, beganMs: alarm.raisedMs, alarm, isRestored: true })
   }
 
   #sort () {
@@ -298,16 +314,28 @@ const SEVERAL = '(several)'
 /** @param {string} kind @param {Subject} subject */
 function idOf (kind, { type, name, nodeId }) { return `${kind}:${type}:${nodeId ?? name}` }
 
-/** How long it has to be over. @param {Kind} kind @param {Entry} entry */
-function patienceMs ({ clearAfterMs }, { alarm, isMember, finding }) {
+/** How long it has to be over. @param {Kind} kind @param {Entry} entry @param {import('./snapshot.js').Snapshot} snapshot */
+function patienceMs ({ clearAfterMs, knows }, { alarm, isMember }, snapshot) {
   if (!alarm && !isMember) return 0
-  return finding ? clearAfterMs : Math.max(clearAfterMs, RESTART_MS)
+  if (!alarm?.isFromBefore) return clearAfterMs
+  return knows?.(snapshot, alarm.subject) ? 0 : Math.max(clearAfterMs, RESTART_MS)
 }
 
-/** What is said of it, in one line. @param {Entry} entry */
-function lineOf ({ finding, more }) {
+/** What is said of it. @param {Entry} entry */
+function whatOf ({ finding, more }) {
   const { what } = /** @type {Finding} */ (finding)
-  return inOneLine(typeof what === 'string' ? what : what(more))
+  return typeof what === 'function' ? what(more) : what
+}
+
+/** In English, and for other languages. @param {Alarm} alarm @param {{what?: Phrase, reason?: Phrase, fix?: Phrase}} said */
+function word (alarm, said) {
+  for (const part of /** @type {const} */ (['what', 'reason', 'fix'])) {
+    const its = said[part]
+    if (its === undefined) continue
+    alarm[part] = part === 'what' ? inOneLine(inEnglish(its)) : inEnglish(its)
+    if (typeof its === 'string') delete alarm.phrases?.[part]
+    else alarm.phrases = { ...alarm.phrases, [part]: its }
+  }
 }
 
 /** As JSON has it. @param {Subject} subject @returns {Subject} */
@@ -318,7 +346,7 @@ function nothing (nowMs) {
   return { finding: null, sinceMs: nowMs, seenMs: nowMs, worstMs: -Infinity, more: 0, beganMs: 0, alarm: null, isMember: false }
 }
 
-/** @param {Pick<Alarm, 'id'|'kind'|'level'|'subject'|'fix'|'raisedMs'>} about @returns {Alarm} */
-function newAlarm ({ id, kind, level, subject, fix, raisedMs }) {
-  return { id, kind, level, subject, what: '', fix, raisedMs, clearedMs: null, acknowledgedMs: null }
+/** @param {Pick<Alarm, 'id'|'kind'|'level'|'subject'|'raisedMs'>} about @returns {Alarm} */
+function newAlarm ({ id, kind, level, subject, raisedMs }) {
+  return { id, kind, level, subject, what: '', fix: '', raisedMs, clearedMs: null, acknowledgedMs: null }
 }

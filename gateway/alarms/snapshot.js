@@ -1,4 +1,5 @@
 import { decoded } from '../base/decoded.js'
+import { sumOf } from '../stats/balance.js'
 import { ledger } from '../stats/ledger.js'
 import { Growth } from './growth.js'
 import { Silence } from './silence.js'
@@ -11,9 +12,12 @@ import { Stalls } from './stalls.js'
  * @typedef {import('../stats/meter.js').Meter} Meter
  * @typedef {{name: string, nodeId?: string, gauge: Gauge}} Place
  * @typedef {Place & {meter?: Meter}} Sink
- * @typedef {Place & {fullInSeconds: number|null, required: string[], takers: Sink[], stalledMs: number}} Spool  `fullInSeconds`: at the
- *   rate at which it grows; null where it does not; `required`: the sinks it waits for; `takers`: those of them that run here;
- *   `stalledMs`: for how long rows have come and none were stored, as far as this gateway can know
+ * @typedef {Place & {fullInSeconds: number|null, required: string[], takers: Sink[], stalledMs: number, served: Served[]}} Spool
+ *   `fullInSeconds`: at the rate at which it grows; null where it does not; `required`: the sinks it waits for; `takers`: those of them
+ *   that run here; `stalledMs`: for how long rows have come and none were stored, as far as this gateway can know; `served`: its sinks in
+ *   flows of this gateway, whether they run or not
+ * @typedef {{name: string, nodeId: string, sink?: Sink, rows: number, stalledMs: number}} Served  `rows`: that it lacks of the spool;
+ *   `stalledMs`: for how long rows have come for it and it has stored none
  *
  * @typedef {object} Snapshot
  * @property {Sink[]} sinks
@@ -21,12 +25,14 @@ import { Stalls } from './stalls.js'
  * @property {Spool[]} spools
  * @property {number|'full'|'never'} spoolFullInSeconds  of that which is full first
  * @property {Place[]} stageIns
- * @property {{name: string, nodeId?: string, meter: Meter}[]} ownMeters  of stages: what belongs to no source
+ * @property {{name: string, nodeId: string, meter: Meter}[]} ownMeters  of stages: what belongs to no source
  * @property {Place[]} devices  that are asked, as over Modbus
  * @property {{broker: string, problem: string, nodes: string[]}[]} unconnected  brokers
+ * @property {Set<string>} connected  brokers
  * @property {{name: string, nodeId?: string, problem: string}[]} failed  nodes
  * @property {({name: string, nodeId?: string} & import('./silence.js').Silent)[]} sources
  * @property {import('../stats/host/alarms.js').Alarm[]} host
+ * @property {boolean} isMachineKnown  and the flows run, whose nodes are to be told
  * @property {{isWrong: boolean, state: string, jumps: number, jumpMs: number}} clock
  * @property {{times: number, longestMs: number}} blocked  how often something has kept all else waiting, and how long at the last look
  * @property {string} historyProblem  why the gateway's history is not written to disk; empty where it is
@@ -86,6 +92,7 @@ export class Snapshots {
     const sinks = named('sink').map(sink => ({ ...sink, meter: meters.get(sink.nodeId ?? sink.name) }))
     const spools = this.#spools(named('spool'), sinks, nowMs)
     const stageIns = named('stage in')
+    const linked = [...spools, ...stageIns, ...named('sparkplug')]
     const isHeldUp = spools.some(({ gauge }) => gauge.blocked)
     return {
       sinks,
@@ -93,9 +100,13 @@ export class Snapshots {
       spools,
       spoolFullInSeconds: isHeldUp ? 'full' : soonest(spools),
       stageIns,
-      ownMeters: stats.metersOf('stage').flatMap(meter => ownMeter(stats, meter)),
+      ownMeters: stats.metersOf('stage').filter(({ isOwn }) => isOwn).map(meter => {
+        const { name } = [...stageIns, ...spools].find(({ nodeId }) => nodeId === meter.id) ?? meter
+        return { name, nodeId: meter.id, meter }
+      }),
       devices: named('source').filter(({ gauge }) => 'lastGoodSecondsAgo' in gauge),
-      unconnected: unconnectedOf([...spools, ...stageIns, ...named('sparkplug')]),
+      unconnected: unconnectedOf(linked),
+      connected: new Set(linked.filter(({ gauge }) => gauge.connected === true).map(brokerOf)),
       failed: [
         ...stats.unstarted.map(({ id, type, name, problem }) => ({ name: name || type, nodeId: id, problem })),
         ...named('failed').map(({ name, nodeId, gauge }) => {
@@ -104,6 +115,7 @@ export class Snapshots {
       ],
       sources: this.#sources(nowMs, { isHeldUp, isStaged: spools.length > 0 }),
       host: stats.host?.report?.alarms ?? [],
+      isMachineKnown: Boolean(stats.host?.report) && sinks.length + linked.length + stats.metersOf('source').length > 0,
       clock: this.#clock(nowMs),
       blocked: this.#block(nowMs),
       historyProblem: String(read.history?.problem ?? ''),
@@ -119,10 +131,21 @@ export class Snapshots {
       const seconds = (Number(maxBytes) - Number(onDiskBytes)) / growing(spool.name) / 1000
       const required = requiredOf(spool)
       const takers = sinks.filter(({ name, nodeId }) => required.some(sink => sink === nodeId || sink === name))
-      const done = takers.map(({ meter }) => meter ? meter.rows + meter.deadLetters : 0)
       const waits = unstoredBytes === 0 ? 0 : Number(accepted ?? 0)
-      const stalledMs = this.#stalls.look(spool.nodeId ?? spool.name, { accepted: waits, stored: [confirmed, ...done].join(' ') }, nowMs)
-      return { ...spool, fullInSeconds: seconds >= 0 && seconds < NEVER_SECONDS ? seconds : null, required, takers, stalledMs }
+      const id = spool.nodeId ?? spool.name
+      const stalledMs = this.#stalls.look(id, { accepted: waits, stored: [confirmed, ...takers.map(doneBy)].join(' ') }, nowMs)
+      const served = this.#served(id, sinks, nowMs)
+      return { ...spool, fullInSeconds: seconds >= 0 && seconds < NEVER_SECONDS ? seconds : null, required, takers, stalledMs, served }
+    })
+  }
+
+  /** @param {string} spool @param {Sink[]} sinks @param {number} nowMs @returns {Served[]} */
+  #served (spool, sinks, nowMs) {
+    return Array.from(Map.groupBy(this.#stats.readSpooled(spool), ({ id }) => id), ([nodeId, lines]) => {
+      const { produced, stored, beforeItBegan, inFlight: rows } = sumOf(lines)
+      const sink = sinks.find(each => each.nodeId === nodeId)
+      const had = { accepted: rows === 0 ? 0 : produced, stored: [stored + beforeItBegan, sink ? doneBy(sink) : 0].join(' ') }
+      return { name: lines[0].sink, nodeId, sink, rows, stalledMs: this.#stalls.look(`${spool} ${nodeId}`, had, nowMs) }
     })
   }
 
@@ -181,15 +204,8 @@ export class Snapshots {
   }
 }
 
-/**
- * What a stage counts by its own name: a stage in has a gauge of that name, a stage out a spool.
- * @param {import('../stats/stats.js').Stats} stats
- * @param {Meter} meter
- */
-function ownMeter (stats, meter) {
-  const [, name, kind] = /^(.*) \(stage (in|out)\)$/s.exec(meter.id) ?? []
-  return kind ? [{ name, nodeId: stats.nodeOf(`${kind === 'in' ? 'stage in' : 'spool'} ${name}`), meter }] : []
-}
+/** @param {Sink} sink */
+function doneBy ({ meter }) { return meter ? meter.rows + meter.deadLetters : 0 }
 
 /** The sinks that a spool waits for, without whose they are. @param {Place} spool */
 function requiredOf ({ gauge: { requiredSinks } }) {
@@ -202,9 +218,12 @@ function soonest (spools) {
   return known.length > 0 ? Math.min(...known) : 'never'
 }
 
+/** @param {Place} place */
+function brokerOf ({ name, gauge }) { return String(gauge.broker ?? name) }
+
 /** One broker is missed by many nodes. @param {Place[]} places */
 function unconnectedOf (places) {
-  const byBroker = Map.groupBy(places.filter(({ gauge }) => gauge.connected === false), ({ name, gauge }) => String(gauge.broker ?? name))
+  const byBroker = Map.groupBy(places.filter(({ gauge }) => gauge.connected === false), brokerOf)
   return Array.from(byBroker, ([broker, its]) => {
     const problem = String(its.find(({ gauge }) => gauge.problem)?.gauge.problem ?? '')
     return { broker, problem, nodes: its.map(({ name }) => name) }

@@ -119,7 +119,6 @@ export const headlines = Object.freeze({
   SLUICE_ROW_TOO_BIG: 'row too big for the broker',
   SLUICE_HEAD_TOO_BIG: 'too much to announce at once',
   SLUICE_SINK_EXPIRED: 'announced sink never stored',
-  SLUICE_MEMBERS: 'no such member of the group',
   SLUICE_STAGE_IN_SINKS: 'no sink is wired behind it',
   SLUICE_SETTLE: 'nothing to settle',
 
@@ -147,6 +146,9 @@ export const headlines = Object.freeze({
   SLUICE_SINK_CLICKHOUSE: 'ClickHouse refuses to store',
   SLUICE_SINK_CASSANDRA: 'Cassandra refuses to store',
   SLUICE_SINK_QUESTDB: 'QuestDB refuses to store',
+  SLUICE_SINK_KAFKA: 'Kafka refuses to store',
+  SLUICE_SINK_KAFKA_ROW: 'a row is too large for Kafka',
+  SLUICE_KAFKA_NODE: 'Node is too old for Kafka',
   SLUICE_SINK_FILE: 'folder cannot be written',
   SLUICE_SINK_FILE_LOCKED: 'another process has the folder',
   SLUICE_SINK_FILE_DAMAGED: 'a file is damaged',
@@ -227,7 +229,7 @@ const ANSWERS = [
 ]
 /** What a database says, or its driver in its name, of a connection that has ended. */
 const LOST = /ECONN|EPIPE|ETIMEDOUT|connection.*(?:terminated|closed|lost|ended)|terminating connection|shutting down|no answer within/i
-const OF_DATABASES = /^SLUICE_(?:SINK|QUERY)_(?:POSTGRESQL|MYSQL|MONGODB|INFLUXDB|CLICKHOUSE|CASSANDRA)$/
+const OF_DATABASES = /^SLUICE_(?:SINK|QUERY)_(?:POSTGRESQL|MYSQL|MONGODB|INFLUXDB|CLICKHOUSE|CASSANDRA|KAFKA)$/
 
 /**
  * @param {unknown} problem  an error, or its line as `describe` has it

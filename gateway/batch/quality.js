@@ -1,10 +1,12 @@
+import { QUALITY_FIELD } from '../../resources/names.js'
+
 /**
  * Why values are missing. A value that is bad or stale is missing in its batch (validity 0), and the row's text in the field `quality` says
  * why: "timeout" where one reason holds for all values of the row, else "flow: exception 2; level: not a number". A batch in which nothing
  * is bad has no such field.
  */
 
-export const QUALITY_FIELD = 'quality'
+export { QUALITY_FIELD }
 
 /**
  * The text of one row; undefined where all is good.

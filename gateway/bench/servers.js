@@ -40,7 +40,8 @@ const URLS = {
   influxdb: { example: 'http://user:password@host:8086/database', port: 8086, program: /^influxd/ },
   clickhouse: { example: 'http://user:password@host:8123/database', port: 8123, program: /^clickhouse/ },
   cassandra: { example: 'cassandra://user:password@host:9042/keyspace', port: 9042, program: /^java/ },
-  questdb: { example: 'http://user:password@host:9000/', port: 9000, program: /^java/ }
+  questdb: { example: 'http://user:password@host:9000/', port: 9000, program: /^java/ },
+  kafka: { example: 'kafka://user:password@host:9092', port: 9092, program: /^java/ }
 }
 
 const HERE = ['127.0.0.1', '::1', 'localhost']
@@ -86,7 +87,8 @@ function serverAt (text, { name, example, port }) {
   const database = decodeURIComponent(url?.pathname.slice(1) ?? '')
   if (url?.protocol !== scheme) throw new Error(`--${name} must be a URL such as ${example}`)
   if (name === 'mqtt' && url.username) throw new Error('--mqtt must be a broker that asks for no login')
-  if (name !== 'mqtt' && !database) throw new Error(`--${name} must name an empty database, as ${example} does`)
+  const hasDatabases = new URL(example).pathname.length > 1
+  if (hasDatabases && !database) throw new Error(`--${name} must name an empty database, as ${example} does`)
   const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
   url.username = url.password = ''
   url.pathname = '/'

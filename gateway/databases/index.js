@@ -14,6 +14,7 @@ export const sinkTypes = {
   clickhouse: () => import('./clickhouse/sink.js'),
   cassandra: () => import('./cassandra/sink.js'),
   questdb: () => import('./questdb/sink.js'),
+  kafka: () => import('./kafka/sink.js'),
   file: () => import('./file/sink.js'),
   null: () => import('./null/sink.js')
 }
@@ -26,7 +27,8 @@ export const serverTypes = {
   influxdb: () => import('./influxdb/connection.js'),
   clickhouse: () => import('./clickhouse/connection.js'),
   cassandra: () => import('./cassandra/connection.js'),
-  questdb: () => import('./questdb/connection.js')
+  questdb: () => import('./questdb/connection.js'),
+  kafka: () => import('./kafka/connection.js')
 }
 
 /** @type {Record<string, () => Promise<import('./reader.js').ReaderModule>>} */
@@ -51,7 +53,8 @@ const PRODUCTS = new Map([
   ['influxdb', 'InfluxDB'],
   ['clickhouse', 'ClickHouse'],
   ['cassandra', 'Cassandra'],
-  ['questdb', 'QuestDB']
+  ['questdb', 'QuestDB'],
+  ['kafka', 'Kafka']
 ])
 
 /** What people call a type; undefined where it is no database. @param {string} type */

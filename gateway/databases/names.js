@@ -94,13 +94,14 @@ export function caseMarked (name) {
 const HASH_LETTERS = 16
 
 /**
- * A name for databases that have only ASCII letters, digits and _ in theirs. Any other character becomes _x, its number in hexadecimal,
- * and _; what is too long then ends in a hash. Different names never become the same.
+ * A name for servers that take few characters. Any other becomes _x, its number in hexadecimal, and _; what is too long then ends in a
+ * hash. Different names never become the same.
  * @param {string} name
  * @param {number} maxLetters
+ * @param {RegExp} others  the other characters, and _ before x
  */
-export function asciiName (name, maxLetters) {
-  const escaped = name.replace(/_(?=x)|\W/gu, letter => `_x${letter.codePointAt(0)?.toString(16)}_`)
+export function asciiName (name, maxLetters, others = /_(?=x)|\W/gu) {
+  const escaped = name.replace(others, letter => `_x${letter.codePointAt(0)?.toString(16)}_`)
   if (escaped.length <= maxLetters) return escaped
   const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_LETTERS)
   return `${escaped.slice(0, maxLetters - HASH_LETTERS - 1)}_${hash}`

@@ -7,10 +7,11 @@ import { PRIVATE_FOLDER, replaceFileSync } from '../base/files.js'
  * What people read of nodes: in the stats, on the live page, in logs. A node is known by its id, and what it keeps on disk, in databases
  * and on brokers has other names, which never change; see `nodes/sinks/wired.js`.
  *
- * @typedef {{id: string, type: string, name?: string}} NamedNode
+ * @typedef {{id: string, type: string, name?: string, usual?: string}} NamedNode  `usual`: what it is called without a name
  */
 
 const FILE = 'node-names.json'
+export const SOURCES_FILE = 'source-names.json'
 /** Node-RED makes such ids, and joins them for what is in a subflow; whoever writes a flow by hand gives ids that can be read. */
 const GENERATED_ID = /(?:^|-)(?:[0-9a-f]{16}|[0-9a-f]{5,8}\.[0-9a-f]{4,6})(?:-|$)/
 
@@ -20,13 +21,15 @@ const GENERATED_ID = /(?:^|-)(?:[0-9a-f]{16}|[0-9a-f]{5,8}\.[0-9a-f]{4,6})(?:-|$
  */
 export class NodeNames {
   #folder
+  #file
   /** Those given, by id. @type {Record<string, string>} */
   #given
 
-  /** @param {string} folder  of the gateway's data */
-  constructor (folder) {
+  /** @param {string} folder  of the gateway's data @param {string} [file]  in it */
+  constructor (folder, file = FILE) {
     this.#folder = folder
-    this.#given = readNodeNames(folder)
+    this.#file = file
+    this.#given = readNodeNames(folder, file)
   }
 
   /**
@@ -57,17 +60,17 @@ export class NodeNames {
     this.#given = given
     try {
       mkdirSync(this.#folder, { recursive: true, mode: PRIVATE_FOLDER })
-      replaceFileSync(join(this.#folder, FILE), JSON.stringify(given))
+      replaceFileSync(join(this.#folder, this.#file), JSON.stringify(given))
     } catch {
       // A disk that is full stops no sink: what stands in the place of a name is a number.
     }
   }
 }
 
-/** @param {string} folder  of the gateway's data @returns {Record<string, string>} by the ids of nodes */
-export function readNodeNames (folder) {
+/** @param {string} folder  of the gateway's data @param {string} [file]  in it @returns {Record<string, string>} by the ids of nodes */
+export function readNodeNames (folder, file = FILE) {
   try {
-    return Object(JSON.parse(readFileSync(join(folder, FILE), 'utf8')))
+    return Object(JSON.parse(readFileSync(join(folder, file), 'utf8')))
   } catch {
     return {} // it is not there yet, or damaged: they are given anew
   }
@@ -90,8 +93,8 @@ export function folderNames (folder) {
 }
 
 /** @param {NamedNode} node */
-function wishOf ({ id, type, name }) {
-  return name?.trim() || (GENERATED_ID.test(id) ? type.replace(/^sluice-/, '').replaceAll('-', ' ') : id)
+function wishOf ({ id, type, name, usual }) {
+  return name?.trim() || usual || (GENERATED_ID.test(id) ? type.replace(/^sluice-/, '').replaceAll('-', ' ') : id)
 }
 
 /** @param {string|undefined} name @param {string} wish */

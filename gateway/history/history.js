@@ -2,6 +2,7 @@ import { Turns } from '../base/turns.js'
 import { describe, SluiceError } from '../base/errors.js'
 import { encodeBlock } from './blocks.js'
 import { Folder } from './folder.js'
+import { meansOf } from './measures.js'
 import { asked, list, query, stepsOf } from './query.js'
 import { Readings } from './readings.js'
 import { COARSE_MS, HOUR_MS, nameOfHour, STEP_MS } from './spans.js'
@@ -85,16 +86,21 @@ export class History {
     await this.#turns.run(() => this.#save().catch(error => this.#pause(error)))
   }
 
-  /** The step that has just ended. */
+  /** The step that has just ended, and those of a pause before it: of what was counted in them, none is lost. */
   async record () {
     const slot = Math.round(this.#options.nowMs() / STEP_MS) - 1
     if (slot === this.#lastSlot || this.#isBusy) return
     this.#isBusy = true
-    const isBack = slot < this.#lastSlot
+    const passed = slot - this.#lastSlot
     this.#lastSlot = slot
     try {
-      const readings = this.#readings.read()
-      await this.#turns.run(() => this.#take(slot, readings, isBack))
+      const { steps, readings } = this.#readings.read(passed)
+      await this.#turns.run(async () => {
+        const means = readings.map(meansOf)
+        for (let each = slot - steps + 1; each < slot; each++) await this.#take(each, means)
+        await this.#take(slot, readings)
+        if (passed < 0 || steps > 1 || (slot + 1) % SAVED_STEPS === 0) await this.#save()
+      })
     } catch (error) {
       this.#pause(error)
     } finally {
@@ -128,15 +134,14 @@ export class History {
   /** All that can be asked for. */
   list () { return this.#turns.run(async () => list(await this.#folder(), this.#current)) }
 
-  /** @param {number} slot @param {import('./readings.js').Reading[]} readings @param {boolean} isBack  the clock was put back */
-  async #take (slot, readings, isBack) {
+  /** @param {number} slot @param {import('./readings.js').Reading[]} readings */
+  async #take (slot, readings) {
     const steps = HOUR_MS / STEP_MS
     const hour = Math.floor(slot / steps)
     if (hour !== this.#current?.hour) await this.#begin(hour)
     const step = slot - hour * steps
     this.#current?.chunk.put(step, readings)
     this.#unsaved = Math.min(this.#unsaved ?? step, step)
-    if (isBack || (step + 1) % SAVED_STEPS === 0) await this.#save()
   }
 
   /** Goes to another hour: mostly the next, but the clock may be set. @param {number} hour */

@@ -9,7 +9,7 @@
  * @typedef {import('../stats/meter.js').Counter} Counter
  * @typedef {object} MeterReading
  * @property {Record<Counter, number>} since  counted since the reading before
- * @property {number} seconds  since then
+ * @property {number} seconds  of the steps since then: what is counted is what they are together
  * @property {import('./percentiles.js').Percentiles|null} ages  of the rows that passed, in microseconds
  * @property {import('./percentiles.js').Percentiles|null} writes  of a sink's batches
  * @property {import('../stats/reader.js').Gauge|undefined} gauge
@@ -17,7 +17,7 @@
 
 /** @param {Counter} counter @param {string} unit @param {string} help @returns {Measure} */
 function rate (counter, unit, help) {
-  const read = (/** @type {MeterReading} */ { since, seconds }) => seconds > 0 ? since[counter] / seconds : null
+  const read = (/** @type {MeterReading} */ { since, seconds }) => since[counter] / seconds
   return { name: counter, unit: `${unit}/s`, over: 'mean', help, read }
 }
 
@@ -102,6 +102,15 @@ export const MEASURES = {
     state('diskFree', 'B', 'min', 'Free on the disk of the data folder.', ({ disk }) => disk?.freeBytes),
     state('written', 'B', 'max', 'What all programs write to that disk a day.', ({ written }) => written?.bytesPerDay)
   ]
+}
+
+/**
+ * What can be said of each step of a pause once it is over: the means of all of it. Counts and states are of its last step.
+ * @param {import('./readings.js').Reading} reading
+ */
+export function meansOf (reading) {
+  const measures = MEASURES[reading.subject.type]
+  return { ...reading, values: reading.values.map((value, i) => measures[i].over === 'mean' ? value : null) }
 }
 
 /** What many of a kind are together. @param {Measure} measure @returns {Over} */

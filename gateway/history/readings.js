@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { COUNTERS } from '../stats/meter.js'
 import { MEASURES } from './measures.js'
 import { Recent } from './percentiles.js'
+import { STEP_MS } from './spans.js'
 
 /**
  * @typedef {import('../stats/meter.js').Meter} Meter
@@ -78,19 +79,27 @@ export class Readings {
     for (const meter of [...this.#followed.keys()]) this.unfollow(meter)
   }
 
-  /** What has happened since this was last called. @returns {Reading[]} */
-  read () {
+  /**
+   * What has happened since this was last called, and how many steps that is of: more than one after a pause, when something has blocked
+   * or stopped the gateway. A clock that was set is no pause, and what is counted while the machine sleeps is of one step.
+   * @param {number} mostSteps  by the clock, since then
+   * @returns {{steps: number, readings: Reading[]}}
+   */
+  read (mostSteps) {
     const nowMs = this.#monotonicMs()
-    const seconds = (nowMs - this.#readAtMs) / 1000
+    const passedMs = nowMs - this.#readAtMs
+    const steps = Math.max(1, Math.min(mostSteps, Math.round(passedMs / STEP_MS)))
     this.#readAtMs = nowMs
+    const seconds = steps * STEP_MS / 1000
     const gauges = this.#stats.readGauges()
     const host = this.#stats.host?.report
-    return [
-      state({ type: 'process', id: 'gateway', name: 'gateway' }, this.#process(seconds)),
+    const readings = [
+      state({ type: 'process', id: 'gateway', name: 'gateway' }, this.#process(passedMs / 1000)),
       ...host ? [state({ type: 'machine', id: 'machine', name: 'machine' }, host)] : [],
       ...Object.entries(gauges).flatMap(([name, gauge]) => name.startsWith('spool ') ? [spoolOf(name.slice('spool '.length), gauge)] : []),
       ...Array.from(this.#followed, ([meter, followed]) => readMeter(meter, followed, seconds, gauges[`${meter.stage} ${meter.name}`]))
     ]
+    return { steps, readings }
   }
 
   /** @param {number} seconds */

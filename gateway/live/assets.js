@@ -15,13 +15,16 @@ const PARTS = readdirSync(join(GATEWAY, 'live/page'), { recursive: true, encodin
   .filter(path => /\.(css|js|json|svg)$/.test(path))
 
 /** What they have in common with the gateway. */
-const SHARED = ['/stats/format.js', '/base/decoded.js']
+const SHARED = ['/stats/format.js', '/stats/phrases.js', '/base/decoded.js']
+
+/** What alarms say, in each language. */
+const ALARM_TEXTS = readdirSync(join(GATEWAY, 'stats/locales')).map(name => `/stats/locales/${name}`)
 
 /** @type {Record<string, string>} */
 const FILES = {
   '/': join(GATEWAY, 'live/page/index.html'),
   '/doctor/': join(GATEWAY, 'live/page/doctor.html'),
-  ...Object.fromEntries([...SHARED, ...PARTS].map(path => [path, join(GATEWAY, path)])),
+  ...Object.fromEntries([...SHARED, ...ALARM_TEXTS, ...PARTS].map(path => [path, join(GATEWAY, path)])),
   '/live/page/uplot.js': uplot('uPlot.esm.js'),
   '/live/page/uplot.css': uplot('uPlot.min.css')
 }

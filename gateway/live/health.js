@@ -1,5 +1,5 @@
 import { describe, SluiceError } from '../base/errors.js'
-import { nameOf, unstartedIn } from './unstarted.js'
+import { circlesIn, nameOf, unstartedIn } from './unstarted.js'
 
 /**
  * @typedef {'starting'|'running'|'stopping'} Status
@@ -7,9 +7,12 @@ import { nameOf, unstartedIn } from './unstarted.js'
  *   Events  of Node-RED
  */
 
-const UNSTARTED = describe(new SluiceError('SLUICE_NODE_UNSTARTED', 'Node-RED has not made this node.', {
-  fix: 'Its log says why, as where config nodes need each other: correct that in the editor and deploy.'
-}))
+/** @param {string|null} reason  that Node-RED has */
+function unstarted (reason) {
+  const text = `Node-RED has not made this node${reason ? `: ${reason}` : '.'}`
+  const fix = reason ? 'Change that in the editor and deploy.' : 'Its log says why: correct that in the editor and deploy.'
+  return describe(new SluiceError('SLUICE_NODE_UNSTARTED', text, { fix }))
+}
 
 /**
  * Whether the flows run. Node-RED does not say whether all are stopped for good or to be started anew: either way nothing runs meanwhile.
@@ -20,12 +23,17 @@ export class Health {
   #events
   #nodes
   #stats
+  #said
 
-  /** @param {Events} events @param {import('./unstarted.js').Nodes} nodes @param {import('../stats/stats.js').Stats} stats */
-  constructor (events, nodes, stats) {
+  /**
+   * @param {Events} events @param {import('./unstarted.js').Nodes} nodes @param {import('../stats/stats.js').Stats} stats
+   * @param {import('./overview/said.js').Said} said
+   */
+  constructor (events, nodes, stats, said) {
     this.#events = events
     this.#nodes = nodes
     this.#stats = stats
+    this.#said = said
     events.on('flows:started', this.#started)
     events.on('flows:stopping', this.#stopping)
   }
@@ -47,7 +55,12 @@ export class Health {
   /** @param {import('./unstarted.js').Started} [event] */
   #started = event => {
     this.status = 'running'
-    this.#stats.unstarted = unstartedIn(event, this.#nodes).map(({ id, type, name }) => ({ id, type, name, problem: UNSTARTED }))
+    const found = unstartedIn(event, this.#nodes)
+    const circle = circlesIn(event, found)
+    this.#stats.unstarted = found.map(node => {
+      const { id, type, name } = node
+      return { id, type, name, problem: unstarted(circle(node) ?? this.#said.of(id)[0]?.text ?? null) }
+    })
   }
 
   /** @param {{type?: string}} event */

@@ -100,10 +100,12 @@ class LivePage {
     this.said = said
     this.editor = editor
     this.nodes = nodes
-    this.health = new Health(events, nodes, stats)
+    this.health = new Health(events, nodes, stats, said)
     this.reports = new Stream(REPORT_MS, () => reportsOf(stats))
     const isRunning = () => this.health.status === 'running'
-    this.overview = new Stream(OVERVIEW_MS, () => this.#watched = new Overview(stats, { gateway: this.#gateway, isRunning }))
+    this.overview = new Stream(OVERVIEW_MS, () => this.#watched = new Overview(stats, {
+      gateway: this.#gateway, isRunning, editorId: nodeId => this.#editorId(nodeId)
+    }))
     const guard = guarded(allowHosts)
     httpNode.use('/sluice', (request, response, next) => {
       if (this.#closed) next()
@@ -179,13 +181,13 @@ class LivePage {
     const found = source === null
       ? sinkDetail(this.stats, about, searchParams.get('sink') ?? '')
       : sourceDetail(this.stats, about, { name: source, gateway: searchParams.get('gateway') ?? '' })
-    if (found) answer(response, { ...found, editorId: this.#editorId(found.nodeId) })
+    if (found) answer(response, { ...found, editorId: found.nodeId === null ? null : this.#editorId(found.nodeId) })
     else next()
   }
 
-  /** By which the editor knows a node: one that a subflow has made is there only as the one it was made of. @param {string|null} nodeId */
+  /** By which the editor knows a node: one that a subflow has made is there only as the one it was made of. @param {string} nodeId */
   #editorId (nodeId) {
-    return nodeId === null ? null : this.nodes.getNode(nodeId)?._alias ?? nodeId
+    return this.nodes.getNode(nodeId)?._alias ?? nodeId
   }
 
   /** In Prometheus' text format; as JSON to who asks for that. @param {IncomingMessage} request @param {ServerResponse} response */

@@ -1,5 +1,6 @@
 import { SluiceError, describe } from '../base/errors.js'
 
+export { MAX_NAME } from '../../resources/names.js'
 export { MAX_FIELDS, MAX_TAGS } from '../batch/batch.js'
 
 /**
@@ -26,8 +27,6 @@ export const MAX_DICTIONARY_BYTES = 2 ** 24
 export const MAX_SERIES = 10_000
 /** Columns of an Arrow stream and of a CSV file. */
 export const MAX_COLUMNS = 4096
-/** Characters of a name or unit. */
-export const MAX_NAME = 255
 /** Characters of a tag's value. */
 export const MAX_TAG = 1024
 /** Objects and arrays within one another, in JSON. */

@@ -1,5 +1,8 @@
+import { nameFault } from '../../resources/names.js'
 import { CellBudget, MAX_NAME, MAX_SERIES, MAX_TAG, MAX_TAGS } from './bounds.js'
 import { Series } from './series.js'
+
+export { nameFault }
 
 /**
  * @typedef {import('../batch/batch.js').Batch} Batch
@@ -56,13 +59,6 @@ export class Gatherer {
     }
     return series
   }
-}
-
-/** Why a value cannot have this name; null where it can. @param {string} name */
-export function nameFault (name) {
-  if (name === '') return 'has no name'
-  if (name === 'time') return 'cannot be the name of a value: it is the name of the time'
-  return name.length > MAX_NAME ? `has a name of over ${MAX_NAME} characters` : null
 }
 
 /** @param {string} name */

@@ -75,14 +75,19 @@ export function subjectsOf (stats, { gatewayId, isReady }) {
   }
 }
 
-/** @param {Meter[]} meters */
+/** What has one name, as two stages may, or a source that is called like a stage, is one. @param {Meter[]} meters */
 function listed (meters) {
-  const isListed = (/** @type {Meter} */ { name }, /** @type {number} */ i) => i < MAX_SOURCES && name !== REST
-  const rest = meters.filter((meter, i) => !isListed(meter, i))
-  const subjects = meters.filter(isListed).map(meter => ({ labels: { source: meter.name }, of: meter }))
+  const byName = [...Map.groupBy(meters, ({ name }) => name)]
+  const isListed = (/** @type {[string, Meter[]]} */ [name], /** @type {number} */ i) => i < MAX_SOURCES && name !== REST
+  const rest = byName.filter((its, i) => !isListed(its, i)).flatMap(([, its]) => its)
+  const subjects = byName.filter(isListed).map(([source, its]) => ({ labels: { source }, of: its.length === 1 ? its[0] : totalsOf(its) }))
   if (rest.length === 0) return { subjects, unlisted: 0 }
-  const totals = Object.fromEntries(COUNTERS.map(counter => [counter, rest.reduce((sum, meter) => sum + meter[counter], 0)]))
-  return { subjects: [...subjects, { labels: { source: REST }, of: totals }], unlisted: rest.length }
+  return { subjects: [...subjects, { labels: { source: REST }, of: totalsOf(rest) }], unlisted: rest.length }
+}
+
+/** @param {Meter[]} meters */
+function totalsOf (meters) {
+  return Object.fromEntries(COUNTERS.map(counter => [counter, meters.reduce((sum, meter) => sum + meter[counter], 0)]))
 }
 
 /**

@@ -35,7 +35,6 @@ const TIMEOUTS_BETWEEN_PROBES = 2
  */
 export function openDevice (options, { log, random = Math.random } = {}) {
   const settings = readOptions(schema, options)
-  refuseBroadcast(settings)
   const { maxRegisters, maxBits, maxGapRegisters, maxGapBits, writeMultiple } = settings
   const { line, isShared, release } = leaseLine(settings, random)
   const station = line.join({ ...settings, minBackoffMs: minBackoffMs(settings, isShared) }, { log })
@@ -66,14 +65,6 @@ export function openDevice (options, { log, random = Math.random } = {}) {
  */
 function minBackoffMs ({ firstRetryMs, timeoutMs }, isShared) {
   return isShared ? Math.max(firstRetryMs, TIMEOUTS_BETWEEN_PROBES * timeoutMs) : firstRetryMs
-}
-
-/** @param {any} settings */
-function refuseBroadcast ({ connection, unit }) {
-  if (connection === 'tcp' || unit !== 0) return
-  throw new SluiceError('SLUICE_OPTIONS', 'Unit 0 addresses all devices of a serial line, and none of them answers.', {
-    fix: 'Give the address of one device.'
-  })
 }
 
 /** @param {number} count @param {number} max */

@@ -75,6 +75,7 @@ export const schema = {
         'serial line, 0 addresses all devices, and none answers.',
       minimum: 0,
       maximum: 255,
+      'x-check': 'modbus-unit',
       default: 1
     },
     order: {

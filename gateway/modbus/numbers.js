@@ -1,3 +1,4 @@
+import { WORDS } from '../../resources/modbus-tags.js'
 import { SluiceError } from '../base/errors.js'
 import { bytes, mover } from './bytes.js'
 
@@ -5,7 +6,6 @@ import { bytes, mover } from './bytes.js'
  * @typedef {import('./values.js').Codec} Codec
  *
  * @typedef {object} NumberType
- * @property {number} words  registers it occupies
  * @property {import('../batch/batch.js').FieldType} field  the type of its column, unscaled
  * @property {number|bigint} lowest
  * @property {number|bigint} highest
@@ -19,31 +19,30 @@ const MAX_INT64 = 2n ** 63n - 1n
 
 /** Integers that no column of their size holds are int64. @type {Record<string, NumberType>} */
 export const NUMBERS = {
-  int16: numberType(1, 'int16', -0x8000, 0x7FFF, () => bytes.getInt16(0), value => bytes.setInt16(0, Number(value))),
-  uint16: numberType(1, 'uint16', 0, 0xFFFF, () => bytes.getUint16(0), value => bytes.setUint16(0, Number(value))),
-  int32: numberType(2, 'int32', -(2 ** 31), 2 ** 31 - 1, () => bytes.getInt32(0), value => bytes.setInt32(0, Number(value))),
-  uint32: numberType(2, 'int64', 0, 2 ** 32 - 1, () => bytes.getUint32(0), value => bytes.setUint32(0, Number(value))),
-  int64: numberType(4, 'int64', -(2n ** 63n), MAX_INT64, () => bytes.getBigInt64(0), value => bytes.setBigInt64(0, BigInt(value))),
+  int16: numberType('int16', -0x8000, 0x7FFF, () => bytes.getInt16(0), value => bytes.setInt16(0, Number(value))),
+  uint16: numberType('uint16', 0, 0xFFFF, () => bytes.getUint16(0), value => bytes.setUint16(0, Number(value))),
+  int32: numberType('int32', -(2 ** 31), 2 ** 31 - 1, () => bytes.getInt32(0), value => bytes.setInt32(0, Number(value))),
+  uint32: numberType('int64', 0, 2 ** 32 - 1, () => bytes.getUint32(0), value => bytes.setUint32(0, Number(value))),
+  int64: numberType('int64', -(2n ** 63n), MAX_INT64, () => bytes.getBigInt64(0), value => bytes.setBigInt64(0, BigInt(value))),
   uint64: {
-    ...numberType(4, 'int64', 0n, 2n ** 64n - 1n, () => bytes.getBigUint64(0), value => bytes.setBigUint64(0, BigInt(value))),
+    ...numberType('int64', 0n, 2n ** 64n - 1n, () => bytes.getBigUint64(0), value => bytes.setBigUint64(0, BigInt(value))),
     fault: () => `out of range: ${bytes.getBigUint64(0)}`
   },
-  float32: numberType(2, 'float32', -MAX_FLOAT32, MAX_FLOAT32, () => bytes.getFloat32(0), value => bytes.setFloat32(0, Number(value))),
+  float32: numberType('float32', -MAX_FLOAT32, MAX_FLOAT32, () => bytes.getFloat32(0), value => bytes.setFloat32(0, Number(value))),
   float64: numberType(
-    4, 'float64', -Number.MAX_VALUE, Number.MAX_VALUE, () => bytes.getFloat64(0), value => bytes.setFloat64(0, Number(value))
+    'float64', -Number.MAX_VALUE, Number.MAX_VALUE, () => bytes.getFloat64(0), value => bytes.setFloat64(0, Number(value))
   ),
   bcd16: {
-    ...numberType(1, 'uint16', 0, 9999, () => fromBcd(bytes.getUint16(0), 4), value => bytes.setUint16(0, toBcd(Number(value)))),
+    ...numberType('uint16', 0, 9999, () => fromBcd(bytes.getUint16(0), 4), value => bytes.setUint16(0, toBcd(Number(value)))),
     fault: () => 'bad BCD'
   },
   bcd32: {
-    ...numberType(2, 'int32', 0, 99_999_999, () => fromBcd(bytes.getUint32(0), 8), value => bytes.setUint32(0, toBcd(Number(value)))),
+    ...numberType('int32', 0, 99_999_999, () => fromBcd(bytes.getUint32(0), 8), value => bytes.setUint32(0, toBcd(Number(value)))),
     fault: () => 'bad BCD'
   }
 }
 
 /**
- * @param {number} words
  * @param {NumberType['field']} field
  * @param {number|bigint} lowest
  * @param {number|bigint} highest
@@ -51,8 +50,8 @@ export const NUMBERS = {
  * @param {NumberType['set']} set
  * @returns {NumberType}
  */
-function numberType (words, field, lowest, highest, get, set) {
-  return { words, field, lowest, highest, get, set, fault: () => 'not a number' }
+function numberType (field, lowest, highest, get, set) {
+  return { field, lowest, highest, get, set, fault: () => 'not a number' }
 }
 
 /**
@@ -62,13 +61,13 @@ function numberType (words, field, lowest, highest, get, set) {
  */
 export function numberCodec (name, { order, scale, offset }) {
   const type = NUMBERS[name]
-  const { load, store } = mover(type.words, order)
+  const { load, store } = mover(WORDS[name], order)
   const isScaled = scale !== 1 || offset !== 0
   const toCell = isScaled ? scaled(scale, offset) : cells[type.field] ?? (raw => raw)
   const toRaw = isScaled ? unscaled(type, scale, offset) : raws(type)
   return {
     field: isScaled ? 'float64' : type.field,
-    count: type.words,
+    count: WORDS[name],
     fault (registers, at) {
       load(registers, at)
       return type.fault()

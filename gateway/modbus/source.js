@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events'
 import { systemClock } from '../clock/system-clock.js'
-import { SluiceError } from '../base/errors.js'
 import { addressingProperty } from './addresses.js'
 import { Poller } from './poller.js'
 import { compileTags } from './tags.js'
@@ -17,8 +16,6 @@ import { nameProperty } from '../sources/source.js'
  *
  * @typedef {import('../sources/source.js').SourceContext & DeviceLease} ModbusContext
  */
-
-const MAX_COLUMNS = 999
 
 /** Of all groups together: a device limits how many wait. */
 const MAX_REQUESTS = 64
@@ -108,11 +105,6 @@ class ModbusRead {
     const withClock = { ...context, clock: this.#clock }
     this.#pollers = groups.flatMap((/** @type {{name: string, periodMs: number}} */ group, /** @type {number} */ index) => {
       const own = compiled.filter(tag => tag.group === group.name || (index === 0 && tag.group === ''))
-      if (own.length > MAX_COLUMNS) {
-        throw new SluiceError('SLUICE_OPTIONS', `The group "${group.name}" has ${own.length} tags.`, {
-          fix: `Give some of them another group: each can have ${MAX_COLUMNS}.`
-        })
-      }
       const source = groups.length > 1 ? `${name}.${group.name}` : name
       if (own.length === 0) return []
       const pollerOptions = { source, periodMs: group.periodMs, batchMs, device, deviceName, concurrency, counters: this.counters }

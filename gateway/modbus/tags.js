@@ -1,9 +1,8 @@
-import { nameFault } from '../messages/gatherer.js'
-import { QUALITY_FIELD } from '../batch/quality.js'
+import { tagFaults } from '../../resources/modbus-tags.js'
+import { say } from '../../resources/sentences.js'
 import { SluiceError } from '../base/errors.js'
-import { ADDRESSES, parseAddress } from './addresses.js'
-import { compileValue, TEXT_TYPES } from './values.js'
-import { isBits } from './wire/pdu.js'
+import { parseAddress } from './addresses.js'
+import { compileValue } from './values.js'
 
 /**
  * @typedef {import('./wire/pdu.js').Area} Area
@@ -24,12 +23,7 @@ import { isBits } from './wire/pdu.js'
  *
  * @typedef {{row: number, column: string, problem: string}} Problem
  *
- * @typedef {object} Rules
- * @property {import('./addresses.js').Addressing} addressing
- * @property {import('./bytes.js').Order} [order]  of tags that have none
- * @property {{maxRegisters: number, maxBits: number}} [limits]  what one request may read
- * @property {string[]} [groups]  that exist
- * @property {boolean} [isWritten]
+ * @typedef {import('../../resources/modbus-tags.js').Rules & {order?: import('./bytes.js').Order}} Rules  `order`: of tags that have none
  */
 
 const MAX_SHOWN_PROBLEMS = 5
@@ -44,7 +38,7 @@ const MAX_SHOWN_PROBLEMS = 5
 export function compileTags (entries, rules) {
   const { tags, problems } = readTags(entries, rules)
   if (entries.length === 0) {
-    throw new SluiceError('SLUICE_OPTIONS', 'There are no tags.', { fix: 'Add one to the table, or import a CSV file.' })
+    throw new SluiceError('SLUICE_OPTIONS', say('noTags'))
   }
   if (problems.length === 0) return tags
   const texts = problems.slice(0, MAX_SHOWN_PROBLEMS).map(({ row, column, problem }) => (
@@ -69,41 +63,11 @@ export function readTags (entries, rules) {
   const codecs = new Map()
   for (const [index, entry] of entries.entries()) {
     const row = index + 1
-    const faults = Object.entries({ ...nameFaultOf(entry), ...settingFaultOf(entry, rules) })
+    const faults = Object.entries(tagFaults(entry, rules))
     for (const [column, problem] of faults) problems.push({ row, column, problem })
     if (faults.length === 0) tags.push(compile(entry, row, rules, codecs))
   }
   return { tags, problems }
-}
-
-/** @param {any} entry @returns {Record<string, string>} */
-function nameFaultOf ({ name }) {
-  const fault = name === QUALITY_FIELD ? 'is the name of the column that says why values are missing' : nameFault(name)
-  return fault ? { name: `"${name}" ${fault}` } : {}
-}
-
-/** The first fault, by its column. @param {any} entry @param {Rules} rules @returns {Record<string, string>} */
-function settingFaultOf (entry, { addressing, limits, groups, isWritten = false }) {
-  const { area, address, type, group = '' } = entry
-  const bits = isBits(area)
-  const parsed = parseAddress(address, { area, isBit: type === 'bit', addressing })
-  if (isWritten && (area === 'discrete-inputs' || area === 'input-registers')) return { area: 'can only be read' }
-  if (isWritten && type === 'bit') return { type: 'must not be bit: the other bits of the register would be written too' }
-  if (bits && type !== 'bool') return { type: `${type} is for registers; here it must be bool` }
-  if (!bits && type === 'bool') return { type: 'bool is for coils and discrete inputs; for a register, choose bit' }
-  if (parsed.problem !== undefined) return { address: parsed.problem }
-  if (entry.scale === 0) return { scale: 'must not be 0' }
-  if (isWritten && entry.min !== null && entry.max !== null && entry.min > entry.max) return { min: 'must not be above max' }
-  if (groups && group !== '' && !groups.includes(group)) {
-    return { group: `must be one of ${groups.join(', ')}; "${group}" is not one of them` }
-  }
-  const { count } = compileValue(entry)
-  const maxCount = limits && (bits ? limits.maxBits : limits.maxRegisters)
-  if (parsed.address + count > ADDRESSES) return { address: `leaves no space for its ${count} registers` }
-  if (maxCount && count > maxCount) {
-    return { [TEXT_TYPES.includes(type) ? 'length' : 'type']: `needs ${count} registers, and the device returns ${maxCount} at a time` }
-  }
-  return {}
 }
 
 /**

@@ -116,13 +116,15 @@ const writing = {
 }
 
 /** The tags that are read. */
-export const tagsProperty = tableOf('What is read: one column for each tag.', { ...common, ...reading })
+export const tagsProperty = tableOf('modbus-tags', 'What is read: one column for each tag.', { ...common, ...reading })
 
 /** The tags that may be written. */
-export const writableTagsProperty = tableOf('What may be written, and within which limits; nothing else can be.', { ...common, ...writing })
+export const writableTagsProperty = tableOf(
+  'modbus-writable-tags', 'What may be written, and within which limits; nothing else can be.', { ...common, ...writing }
+)
 
-/** @param {string} description @param {Record<string, Property>} properties @returns {Property} */
-function tableOf (description, properties) {
+/** @param {string} check @param {string} description @param {Record<string, Property>} properties @returns {Property} */
+function tableOf (check, description, properties) {
   return /** @type {any} */ ({
     type: 'array',
     title: 'Tags',
@@ -130,6 +132,7 @@ function tableOf (description, properties) {
     maxItems: MAX_TAGS,
     default: [],
     'x-unique': ['name'],
+    'x-check': check,
     items: { type: 'object', required: ['name', 'address'], properties }
   })
 }

@@ -1,3 +1,4 @@
+import { wordsOfText } from '../../resources/modbus-tags.js'
 import { SluiceError } from '../base/errors.js'
 import { swapsBytes } from './bytes.js'
 
@@ -48,7 +49,7 @@ export const TEXTS = { string: LATIN_1, 'string-utf8': UTF_8 }
  */
 export function textCodec (type, length, order) {
   const { decode, encode, characters, unit, fault } = TEXTS[type]
-  const count = Math.ceil(length / 2)
+  const count = wordsOfText(length)
   const [first, second] = swapsBytes(order) ? [0, 8] : [8, 0]
   const shiftAt = (/** @type {number} */ i) => i % 2 === 0 ? first : second
   const scratch = Buffer.alloc(length)

@@ -1,3 +1,4 @@
+import { WORDS } from '../../resources/modbus-tags.js'
 import { SluiceError } from '../base/errors.js'
 import { bytes, mover, ORDERS } from './bytes.js'
 import { NUMBERS, numberCodec } from './numbers.js'
@@ -52,7 +53,7 @@ export function compileValue ({ type, order = 'ABCD', length = 1, bit = 0, scale
  * @returns {({type: string} & Record<Order, string>)[]}
  */
 export function preview (registers) {
-  const types = [...NUMBER_TYPES.filter(type => NUMBERS[type].words <= registers.length), ...TEXT_TYPES]
+  const types = [...NUMBER_TYPES.filter(type => WORDS[type] <= registers.length), ...TEXT_TYPES]
   return types.map(type => {
     const texts = ORDERS.map(order => {
       const { read, fault } = compileValue({ type, order, length: 2 * registers.length })
@@ -91,10 +92,10 @@ function bitCodec (order, bit) {
 /** All 64 unsigned bits, of which a column of integers has 63: their digits as text. @param {Order} order @returns {Codec} */
 function digitsCodec (order) {
   const { encode } = numberCodec('uint64', { order, scale: 1, offset: 0 })
-  const { load } = mover(4, order)
+  const { load } = mover(WORDS['uint64-string'], order)
   return {
     field: 'string',
-    count: 4,
+    count: WORDS['uint64-string'],
     fault: () => '',
     read (registers, at) {
       load(registers, at)

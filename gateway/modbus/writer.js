@@ -1,3 +1,4 @@
+import { writeLimits } from '../../resources/modbus-tags.js'
 import { describe, SluiceError } from '../base/errors.js'
 import { readOptions } from '../base/options.js'
 import { addressingProperty } from './addresses.js'
@@ -17,8 +18,6 @@ const MAX_WAITING = 100
 
 /** How far a float32 or a scale may move a number; beyond that it is a different number. */
 const ROUNDING = 1e-6
-
-const MAX_WRITTEN = { maxRegisters: 123, maxBits: 1968 }
 
 export const schema = {
   type: 'object',
@@ -58,7 +57,7 @@ export class ModbusWriter {
     const { allowed, addressing, tags } = readOptions(schema, options)
     this.#isAllowed = allowed
     this.#device = device
-    const compiled = compileTags(tags, { addressing, order, limits: requestLimits(device.limits), isWritten: true })
+    const compiled = compileTags(tags, { addressing, order, limits: writeLimits(device.limits), isWritten: true })
     this.#tags = new Map(compiled.map(tag => [tag.name, tag]))
   }
 
@@ -162,11 +161,6 @@ function listed (title, names) {
 function shown ({ read, area }, data) {
   const value = read(data, 0) ?? null
   return isBits(area) && value !== null ? value === 1 : value
-}
-
-/** What can be written and read in one request. @param {{maxRegisters: number, maxBits: number}} limits */
-function requestLimits ({ maxRegisters, maxBits }) {
-  return { maxRegisters: Math.min(maxRegisters, MAX_WRITTEN.maxRegisters), maxBits: Math.min(maxBits, MAX_WRITTEN.maxBits) }
 }
 
 /** @param {string} text */

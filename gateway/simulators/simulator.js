@@ -72,6 +72,8 @@ export const schema = {
       type: 'string',
       title: 'First time',
       description: 'Of the first sample when not in real time, as 2022-01-01T00:00:00Z: StartTime of SciTS. Empty: now.',
+      pattern: '^(\\d{4}-\\d{2}-\\d{2}([T ].+)?|\\d+)$',
+      examples: ['2022-01-01T00:00:00Z'],
       default: '',
       'x-labels': { '': 'now' },
       'x-when': { paced: false },

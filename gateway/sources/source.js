@@ -24,7 +24,7 @@ export function nameProperty (example) {
   return {
     type: 'string',
     title: 'Name',
-    description: 'Names the source in topics, tables and plots, and the node in the flow.',
+    description: 'Names the source in topics, tables and plots, and the node in the flow. Of several without a name, each has a number.',
     default: example,
     maxLength: 100
   }

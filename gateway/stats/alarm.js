@@ -14,9 +14,11 @@
  * @property {string} what  a sentence of at most 100 characters, without a code
  * @property {string} [reason]  as it was told, with its code
  * @property {string} fix
+ * @property {Partial<Record<'what'|'reason'|'fix', import('./phrases.js').Phrase>>} [phrases]  the same for other languages
  * @property {number} raisedMs  since when it is so
  * @property {number|null} clearedMs
  * @property {number|null} acknowledgedMs  somebody has seen it
+ * @property {true} [isFromBefore]  it was so before a restart, and is not known to be so since
  *
  * @typedef {'raised'|'cleared'|'acknowledged'} Change  an alarm is raised again when it gets worse after it was acknowledged
  * @typedef {(alarm: Alarm, change: Change) => void} Listener

@@ -5,7 +5,8 @@ import { emptyBalance, sumOf } from './balance.js'
  * its sources directly has what it has counted since the process started.
  *
  * @typedef {import('./balance.js').Balance} Balance
- * @typedef {Balance & {id: string, sink: string, gateway: string, source: string}} Line  of one sink and one source; `sink` is its label
+ * @typedef {Balance & {id: string, sink: string, gateway: string, source: string, isOld?: boolean}} Line  of one sink and one source;
+ *   `sink` is its label; `isOld`: the spools may have said more since, and nobody hears them
  * @typedef {Balance & {id: string, sink: string, sources: (Balance & {gateway: string, source: string})[]}} SinkBalance  `sources`: those
  *   with most lost first, and not all of very many
  */
@@ -27,6 +28,26 @@ export function ledger (meters, lines) {
   const ids = new Set(staged.map(({ id }) => id))
   const direct = meters.filter(({ stage, id }) => stage === 'sink' && !ids.has(id))
   return [...staged, ...direct.map(meter => ({ id: meter.id, sink: meter.name, ...directBalance(meters, meter), sources: [] }))]
+}
+
+/**
+ * What readers know of the sinks behind them, and of sinks that have none now, as their stage in is disabled, what the spools of this
+ * gateway know. They also know what was produced while a reader hears nothing.
+ * @param {Line[]} read
+ * @param {Line[]} spooled  one for each spool
+ * @returns {Line[]}
+ */
+export function joined (read, spooled) {
+  const keyOf = (/** @type {Line} */ { id, gateway, source }) => JSON.stringify([id, gateway, source])
+  const known = Map.groupBy(spooled, keyOf)
+  const isRead = new Set(read.map(({ id }) => id))
+  return [
+    ...read.map(({ isOld, ...line }) => {
+      const news = isOld ? Math.max(0, sumOf(known.get(keyOf(line)) ?? []).produced - line.produced) : 0
+      return { ...line, produced: line.produced + news, inFlight: line.inFlight + news }
+    }),
+    ...[...known.values()].filter(([{ id }]) => !isRead.has(id)).map(its => ({ ...its[0], ...sumOf(its) }))
+  ]
 }
 
 /**

@@ -75,10 +75,16 @@ export class Meter {
   lastBatches = new Map()
   #nowNs
 
-  /** @param {Stage} stage @param {string} id @param {() => bigint} nowNs */
-  constructor (stage, id, nowNs) {
+  /**
+   * @param {Stage} stage
+   * @param {string} id
+   * @param {() => bigint} nowNs
+   * @param {{isOwn?: boolean}} [about]  `isOwn`: of a stage's node, by its id, and of no source
+   */
+  constructor (stage, id, nowNs, { isOwn = false } = {}) {
     this.stage = stage
     this.id = id
+    this.isOwn = isOwn
     /** what it is called in reports: a label, which may change */
     this.name = id
     this.#nowNs = nowNs

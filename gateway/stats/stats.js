@@ -1,5 +1,6 @@
 import { nowNs as systemNowNs } from '../clock/system-clock.js'
 import { describe } from '../base/errors.js'
+import { joined } from './ledger.js'
 import { Meter } from './meter.js'
 import { Reader } from './reader.js'
 
@@ -25,6 +26,8 @@ export class Stats {
   statuses = new Map()
   /** @type {Set<() => Line[]>} */
   #balances = new Set()
+  /** By the nodes of the spools. @type {Map<string, () => Line[]>} */
+  #spooled = new Map()
   /** @type {Set<Reader>} */
   readers = new Set()
   /** Who else is told of meters that come and go. @type {Set<Follower>} */
@@ -47,11 +50,20 @@ export class Stats {
    * @param {string} name
    * @param {string} [id]
    */
-  meter (stage, name, id = name) {
-    const key = `${stage}/${id}`
+  meter (stage, name, id = name) { return this.#meter(`${stage}/${id}`, name, () => new Meter(stage, id, this.nowNs)) }
+
+  /**
+   * What a node of the staging counts that belongs to no source. It is known by its node: sources may have any name.
+   * @param {string} name
+   * @param {string} nodeId
+   */
+  ownMeter (name, nodeId) { return this.#meter(`own/${nodeId}`, name, () => new Meter('stage', nodeId, this.nowNs, { isOwn: true })) }
+
+  /** @param {string} key @param {string} name @param {() => Meter} make */
+  #meter (key, name, make) {
     let meter = this.#meters.get(key)
     if (!meter) {
-      meter = new Meter(stage, id, this.nowNs)
+      meter = make()
       this.#meters.set(key, meter)
       for (const each of this.#followers) each.follow(meter, meter.totals)
     }
@@ -134,8 +146,24 @@ export class Stats {
     return () => { this.#balances.delete(read) }
   }
 
+  /**
+   * Likewise, what a spool knows of the sinks of this gateway.
+   * @param {string} nodeId
+   * @param {() => Line[]} read
+   * @returns {() => void} removes it
+   */
+  spooled (nodeId, read) {
+    this.#spooled.set(nodeId, read)
+    return () => { if (this.#spooled.get(nodeId) === read) this.#spooled.delete(nodeId) }
+  }
+
   /** @returns {Line[]} */
-  readBalances () { return [...this.#balances].flatMap(read => read()) }
+  readBalances () {
+    return joined([...this.#balances].flatMap(read => read()), [...this.#spooled.values()].flatMap(read => read()))
+  }
+
+  /** What one spool knows. @param {string} nodeId */
+  readSpooled (nodeId) { return this.#spooled.get(nodeId)?.() ?? [] }
 
   /** @returns {Follower[]} */
   get #followers () { return [...this.readers, ...this.followers] }

@@ -5,14 +5,16 @@ import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { located } from '../sources/located.js'
-import { nameOf } from '../names.js'
+import { nameOf, nameSources, sourceNameOf } from '../names.js'
 import { counted, sentence } from '../status.js'
 import { schema } from './decode.schema.js'
 
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
+  nameSources('sluice-can-decode', schema)
   defineNode(RED, 'sluice-can-decode', schema, (node, options) => {
-    const decoder = new CanDecoder({ ...options, dbcFile: located(options.dbcFile) }, { log: logOf(node), nowNs })
+    const named = { ...options, name: sourceNameOf(RED, node, options), dbcFile: located(options.dbcFile) }
+    const decoder = new CanDecoder(named, { log: logOf(node), nowNs })
     const show = throttledStatus(node)
     node.on('close', stats.gauge(`can decode ${nameOf(RED, node)}`, () => decoder.gauge()))
 

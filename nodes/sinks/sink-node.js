@@ -52,7 +52,7 @@ export function defineSink (RED, type, schema, { sink: sinkType, nested = false,
       const module = await sinkTypes[sinkType]()
       const lease = 'server' in options ? await leaseServer(RED, options.server) : undefined
       try {
-        return { module, sink: await module.open(toSinkOptions(options), { server: lease?.server, log }), release: lease?.release }
+        return { module, sink: await module.open(await toSinkOptions(options), { server: lease?.server, log }), release: lease?.release }
       } catch (error) {
         lease?.release()
         throw error
@@ -267,7 +267,8 @@ class SinkNode {
       ...this.retention?.state(),
       keptDeadLetters: count,
       deadLettersPercent: fillPercent,
-      stoppedSources: fullSources.join(', ')
+      stoppedSources: fullSources.join(', '),
+      waitingFor: sinks.heldUpBy(this.id).join(', ')
     }
   }
 

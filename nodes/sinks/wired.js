@@ -107,7 +107,7 @@ export function wiredSinks (configs, gateway, broker, names) {
   return readersOf(configs, gateway, names)
     .filter(reader => reader.broker === broker || urlOf(configs, reader.broker) === urlOf(configs, broker))
     .flatMap(({ consumer, gateway: from, source, sinks }) => {
-      return sinks.map(({ sink, label }) => ({ consumer, sink, label, gateway: from, source }))
+      return sinks.map(wired => ({ consumer, ...wired, gateway: from, source }))
     })
 }
 

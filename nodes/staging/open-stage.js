@@ -16,9 +16,10 @@ import { leaseRequiredSinks } from './required-sinks.js'
  * The spool of a node, and the connection of its own that sends it.
  * @param {import('../node.js').RED} RED
  * @param {import('../node.js').Node} node
- * @param {{broker: string} & SpoolOptions} options
+ * @param {{broker: string, gauge?: () => import('../../gateway/stats/reader.js').Gauge} & SpoolOptions} options  `gauge`: what the node
+ *   adds to that of the spool
  */
-export async function openStage (RED, node, { broker, ...options }) {
+export async function openStage (RED, node, { broker, gauge = () => ({}), ...options }) {
   const { requiredSinks, release } = await leaseRequiredSinks(RED, node, broker)
   const link = await openConnection(RED, node, { broker, role: 'out' }).catch(async error => {
     await release()
@@ -40,7 +41,8 @@ export async function openStage (RED, node, { broker, ...options }) {
   })
   const dropGauge = stats.gauge(`spool ${nameOf(RED, node)}`, () => {
     const { requiredSinks: required, spoolBytes, ...state } = stage.state
-    return { ...state, ...brokerOf(link), onDiskBytes: spoolBytes, requiredSinks: required.join(', ') }
+    return { ...state, ...brokerOf(link), onDiskBytes: spoolBytes, requiredSinks: required.join(', '), ...gauge() }
   }, node.id)
-  return { stage, link, close: () => closeAll(dropGauge, () => stage.close(() => connection.close()), release) }
+  const dropSpooled = stats.spooled(node.id, () => stage.balances)
+  return { stage, link, close: () => closeAll(dropGauge, dropSpooled, () => stage.close(() => connection.close()), release) }
 }

@@ -78,7 +78,7 @@ export default function (RED) {
 async function open (RED, node, options, mapper) {
   const key = node.name || node.id
   const name = nameOf(RED, node)
-  const members = membersOf(options)
+  const members = new Members(options.member, options.members)
   const refused = await openQueue(RED.settings.userDir, { key: `${key} (refused)`, name: `${name} (refused)` }, logOf(node))
   const { broker, receiveMaximum } = options
   const link = await openConnection(RED, node, { broker, role: 'in', receiveMaximum }).catch(async error => {
@@ -86,7 +86,7 @@ async function open (RED, node, options, mapper) {
     throw error
   })
   const { connection, gateway } = link // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
-  const meter = stats.meter('stage', stageNameOf(name, 'stage in'))
+  const meter = stats.ownMeter(stageNameOf(name, 'stage in'), node.id)
   /** Opened for the first third-party message where no topics are named. @type {ThirdPartyStage|null} */
   let thirdParty = null
   const openThirdParty = () => thirdParty ??= new ThirdPartyStage(RED, node, { options, refused: refused.queue, meter, mapper })
@@ -146,21 +146,6 @@ async function open (RED, node, options, mapper) {
     dropBalances()
   }
   return { link, connection, consumer, meter, get thirdParty () { return thirdParty }, refused, isGone, stop }
-}
-
-/** @param {{group: string, member: number, members: number}} options @throws {SluiceError} SLUICE_MEMBERS */
-function membersOf ({ group, member, members }) {
-  if (members > 1 && !group) {
-    throw new SluiceError('SLUICE_MEMBERS', `Member ${member} of ${members} has no group.`, {
-      fix: 'Give all members the same group, and their sinks the same names: what one has stored counts for all.'
-    })
-  }
-  if (member > members) {
-    throw new SluiceError('SLUICE_MEMBERS', `There is no member ${member} of ${members}.`, {
-      fix: `Number the members 1 to ${members}, each its own.`
-    })
-  }
-  return new Members(member, members)
 }
 
 /**

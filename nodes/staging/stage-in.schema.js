@@ -30,6 +30,7 @@ export const schema = nodeSchema({
       description: 'Where several gateways store into one database knowingly: the same group in each, and the same names of sinks, which ' +
         'share what is stored. Empty: the sinks are this gateway\'s own.',
       maxLength: MAX_LENGTH,
+      'x-check': 'member-group',
       default: '',
       'x-advanced': true
     },
@@ -40,6 +41,7 @@ export const schema = nodeSchema({
         'while they are being changed two may read it, and it is stored once all the same.',
       minimum: 1,
       maximum: 100,
+      'x-check': 'member',
       default: 1,
       'x-advanced': true
     },

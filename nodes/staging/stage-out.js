@@ -32,10 +32,11 @@ export default function (RED) {
     const show = throttledStatus(node)
     const name = nameOf(RED, node)
     wallClock.start()
-    const opening = open(RED, node, options).catch(error => { throw namingDisk(error, dataDir(RED)) })
+    const refused = { values: 0, rows: 0 }
+    const gauge = () => ({ refusedRows: refused.rows })
+    const opening = open(RED, node, options, gauge).catch(error => { throw namingDisk(error, dataDir(RED)) })
     /** The sources that feed this node, which wait while it is full. @type {Set<string>} */
     const feeders = new Set()
-    const refused = { values: 0, rows: 0 }
     const gathering = new GatheredAppends({
       ...gatheringOptions(options),
       ...options.gatherIntervalMs > 0 && intervalOptions(options.gatherIntervalMs),
@@ -60,7 +61,7 @@ export default function (RED) {
     })
 
     /** Of what belongs to no source. */
-    const ownMeter = () => stats.meter('stage', stageNameOf(name, 'stage out'))
+    const ownMeter = () => stats.ownMeter(stageNameOf(name, 'stage out'), node.id)
 
     /** @param {import('../../gateway/batch/batch.js').Batch} batch */
     async function accept (batch) {
@@ -75,11 +76,11 @@ export default function (RED) {
         await gathering.append(batch)
         stats.meter('stage', batch.source).record(batch)
       } catch (error) {
-        const isInvented = error instanceof SluiceError && NO_SOURCE.includes(error.code)
+        const isInvented = isCode(error, ...NO_SOURCE)
         const meter = isInvented ? ownMeter() : stats.meter('stage', batch.source)
         meter.dropped += batch.rows
         refused.rows += batch.rows
-        throw error
+        throw isCode(error, 'SLUICE_SPOOL_FULL') ? withoutRoom(error, batch) : error
       }
     }
 
@@ -123,9 +124,15 @@ function pauseUntilDeployed (RED, feeders, id) {
   })
 }
 
-/** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
-async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsyncIntervalMs, gatherRows, maxSources }) {
+/**
+ * @param {import('../node.js').RED} RED
+ * @param {import('../node.js').Node} node
+ * @param {any} options
+ * @param {() => import('../../gateway/stats/reader.js').Gauge} gauge  what the node adds to that of its spool
+ */
+async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsyncIntervalMs, gatherRows, maxSources }, gauge) {
   const opened = await openStage(RED, node, {
+    gauge,
     broker,
     maxBytes: spoolMegabytes * 2 ** 20,
     whenFull,
@@ -144,6 +151,23 @@ export function refusal (refused) {
   const more = countOf(refused) > 1 ? `, and ${countOf(refused) - 1} more` : ''
   return new SluiceError('SLUICE_PAYLOAD', `Refused ${place}${reason}${more}.`, { details: { refused } })
 }
+
+/**
+ * A source of Sluice waits for a full spool; what came has not. Nothing here knows whether its sender has it still.
+ * @param {SluiceError} error
+ * @param {import('../../gateway/batch/batch.js').Batch} batch
+ */
+function withoutRoom (error, { rows, source }) {
+  const what = rows === 1 ? 'a row' : `${quantity(rows)} rows`
+  return new SluiceError('SLUICE_SPOOL_FULL', error.message, {
+    cause: error,
+    fix: `Sources of Sluice wait for room; what sent ${what} of "${source}" did not. That is refused, counted, and ` +
+      'lost unless a catch node keeps the message and sends it again.'
+  })
+}
+
+/** @param {unknown} error @param {string[]} codes @returns {error is SluiceError} */
+function isCode (error, ...codes) { return error instanceof SluiceError && codes.includes(error.code) }
 
 /** The spool gives a batch an identity of its own each time, so a replay that is repeated after a crash would be stored twice. */
 function replayRefusal () {

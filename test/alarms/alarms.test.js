@@ -49,6 +49,19 @@ class Rig {
 }
 
 describe('Alarms', () => {
+  it('are no lesser ones because it took long to look', () => {
+    const rig = new Rig(null, { raiseAfterMs: 0, clearAfterMs: 0 })
+    rig.wrong = {
+      get away () {
+        rig.nowMs += 50
+        return [finding('plant', { level: 'problem' })]
+      }
+    }
+    for (let look = 0; look < 3; look++) rig.alarms.judge()
+    expect(rig.alarms.active[0].level).to.equal('problem')
+    expect(rig.told).to.have.length(1)
+  })
+
   it('are raised once something has been wrong for long enough, since when it is', () => {
     const rig = new Rig()
     expect(rig.pass(10, [finding('plant')])).to.deep.equal([])
@@ -242,10 +255,44 @@ describe('Alarms', () => {
       before.pass(15, [finding('plant')])
       before.alarms.acknowledge('away:sink:plant')
       const rig = restarted(before)
-      expect(rig.alarms.active).to.deep.equal(before.alarms.active)
+      const [alarm] = before.alarms.active
+      const phrases = { what: { key: 'before', values: { what: 'plant is away' } } }
+      expect(rig.alarms.active).to.deep.equal([{ ...alarm, isFromBefore: true, what: 'Before the restart: plant is away', phrases }])
       rig.pass(60) // what is in the flow has to start
       rig.pass(60, [finding('plant')])
-      expect(rig.alarms.active[0].acknowledgedMs).to.equal(START_MS + 15_000)
+      expect(rig.alarms.active).to.deep.equal([{ ...alarm, phrases: {} }])
+      expect(rig.told).to.deep.equal([])
+    })
+
+    it('say from the first moment on that they are of before, once, however often it is restarted', () => {
+      const before = new Rig()
+      before.pass(15, [finding('plant'), ...Array.from({ length: 20 }, (_, i) => finding(`source ${i}`))])
+      const rig = restarted(restarted(before))
+      expect(rig.alarms.active.map(({ what, isFromBefore }) => ({ what, isFromBefore })))
+        .to.deep.equal([{ what: 'Before the restart: 21 of them', isFromBefore: true }])
+      const many = Array.from({ length: 5 }, (_, i) => finding(`source ${i}`))
+      expect(rig.pass(15, many)[0]).to.include({ what: '5 of them' }).and.not.have.property('isFromBefore')
+    })
+
+    it('do not say for a minute and a half what is known to be over', () => {
+      const kind = { knows: () => isKnown }
+      let isKnown = false
+      const before = new Rig(null, kind)
+      before.pass(15, [finding('plant')])
+      const rig = new Rig(JSON.parse(JSON.stringify(before.alarms.kept)), kind)
+      expect(rig.pass(20)).to.have.length(1)
+      isKnown = true
+      expect(rig.pass(5)).to.deep.equal([])
+      expect(rig.told).to.deep.equal(['cleared away:sink:plant at 25'])
+    })
+
+    it('stay problems, and are not raised again as such, though the first look finds a warning', () => {
+      const before = new Rig()
+      before.pass(15, [finding('plant', { level: 'problem' })])
+      before.alarms.acknowledge('away:sink:plant')
+      const rig = restarted(before)
+      rig.pass(5, [finding('plant')])
+      expect(rig.pass(5, [finding('plant', { level: 'problem' })])[0].acknowledgedMs).to.equal(START_MS + 15_000)
       expect(rig.told).to.deep.equal([])
     })
 

@@ -1,4 +1,5 @@
 import { emptyBalance } from '../../gateway/stats/balance.js'
+import { batchOf, Rig as SpoolRig } from '../broker/spool-rig.js'
 import { MIB, Rig, sends } from './rig.js'
 
 /** What judging costs: `node test/alarms/cost.js`, of 200 sources that are staged and stored in 10 sinks, every five seconds. */
@@ -25,6 +26,9 @@ function measure (what, isAway) {
     return { ...emptyBalance(), id: `id of sink ${i % SINKS}`, sink: String(i % SINKS), gateway: 'g', source: `source ${i / SINKS | 0}` }
   })
   rig.stats.balances(() => lines)
+  rig.stats.spooled('id of spool 0', () => sinks.flatMap((sink, i) => {
+    return spool.balances(sink).map(balance => ({ id: `id of sink ${i}`, sink: String(i), gateway: 'g', ...balance }))
+  }))
   rig.pass(600, () => meters.forEach(sends))
   const { user, system } = process.cpuUsage()
   rig.pass(JUDGEMENTS * PERIOD_MS / 1000, () => meters.forEach(sends))
@@ -33,5 +37,11 @@ function measure (what, isAway) {
   console.log(`${what}: ${ms.toFixed(2)} ms of processor time a judgement, ${(ms / PERIOD_MS * 100).toFixed(4)} % of a core`)
 }
 
+const spools = new SpoolRig()
+await spools.begin()
+const sinks = Array.from({ length: SINKS }, (_, i) => ({ key: `gw/${i}`, covers: () => true }))
+const spool = await spools.open({ required: () => sinks })
+for (let i = 0; i < SOURCES; i++) await spool.append(batchOf(i, 0, `source ${i}`))
 measure('all is well', false)
 measure('all databases are away', true)
+await spools.end()

@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -73,6 +74,80 @@ describe('The file of alarms', () => {
     await rm(join(folder, 'sluice'))
     await file.save(kept(1))
     expect(open().kept).to.deep.equal(kept(1)())
+  })
+
+  describe('on a full disk', () => {
+    const ballast = () => join(folder, 'sluice', 'ballast')
+
+    let isMounted = false
+
+    beforeEach(async function () {
+      await mkdir(join(folder, 'sluice'))
+      try {
+        execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', join(folder, 'sluice')], { stdio: 'pipe' })
+        isMounted = true
+      } catch (error) {
+        console.log(`        skipped: no disk of its own can be mounted here: ${/** @type {Error} */ (error).message.split('\n').at(-2)}`)
+        this.skip()
+      }
+    })
+    afterEach(() => {
+      if (isMounted) execFileSync('umount', [join(folder, 'sluice')])
+      isMounted = false
+    })
+
+    /** Takes all the room there is. */
+    async function fill () {
+      const error = await writeFile(ballast(), Buffer.alloc(2 ** 20)).catch(({ code }) => code)
+      expect(error).to.equal('ENOSPC')
+    }
+
+    it('keeps the alarms of just that time, over a restart, and has them in one place once there is room', async () => {
+      const file = open()
+      await file.save(kept(1))
+      await fill()
+      for (let count = 2; count < 5; count++) {
+        file.changed()
+        await file.save(kept(count))
+      }
+      expect(warnings).to.deep.equal([])
+      expect(open().kept).to.deep.equal(kept(4)())
+      expect((await stat(`${path}.reserve`)).mode & 0o777).to.equal(0o600)
+      const next = open()
+      await rm(ballast())
+      await next.save(kept(5))
+      expect(JSON.parse(await readFile(path, 'utf8'))).to.deep.equal(kept(5)())
+      expect(open().kept).to.deep.equal(kept(5)())
+    })
+
+    it('has what was before where a power cut leaves half of what was written last', async () => {
+      const file = open()
+      await file.save(kept(1))
+      await fill()
+      file.changed()
+      await file.save(kept(2))
+      await writeFile(`${path}.reserve`, `{"alarms": [${' '.repeat(1000)}`)
+      expect(open().kept).to.deep.equal(kept(1)())
+    })
+
+    it('says once that alarms cannot be kept where no room was kept for them', async () => {
+      await fill()
+      const file = open()
+      await file.save(kept(1))
+      await file.save(kept(2))
+      expect(warnings).to.have.length(1)
+      expect(warnings[0]).to.match(/^Alarms cannot be kept over a restart: .*ENOSPC/)
+      await rm(ballast())
+      await file.save(kept(3))
+      expect(open().kept).to.deep.equal(kept(3)())
+    })
+  })
+
+  it('makes room for itself where an earlier version has left alarms, though none change', async () => {
+    await open().save(kept(1))
+    await rm(`${path}.reserve`)
+    await open().save(kept(1))
+    expect((await stat(`${path}.reserve`)).size).to.equal(32_768)
   })
 
   it('does not bring back a folder of data that is gone', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { emptyBalance } from '../../gateway/stats/balance.js'
+import { alarmsOf } from '../../gateway/stats/host/alarms.js'
 import { HOUR, MIB, MINUTE, Rig, sends, START_MS } from './rig.js'
 
 describe('Kinds of alarms', () => {
@@ -104,6 +105,15 @@ describe('Kinds of alarms', () => {
       expect(rig.pass(MINUTE)).to.deep.equal(['spool problem: The spool of out accepts nothing: its sources wait'])
     })
 
+    it('say that a full stage out refuses what does not wait, and how much', () => {
+      rig.gauge('spool out', { onDiskBytes: 100 * MIB, maxBytes: 100 * MIB, unstoredBytes: 99 * MIB, blocked: 'full', refusedRows: 0 })
+      rig.stats.ownMeter('out (stage out)', 'id of spool out').dropped = 3 // of names that cannot be used: among those that the gauge has
+      const full = 'spool problem: The spool of out accepts nothing: sources wait, all else is refused'
+      expect(rig.pass(MINUTE)).to.deep.equal([full])
+      rig.gauge('spool out', { refusedRows: 12 })
+      expect(rig.pass(5)).to.have.members([full, 'rows-refused problem: out could not accept 12 rows, and nothing keeps them'])
+    })
+
     describe('say that nothing is stored', () => {
       const NOT_STORED = 'not-stored warning: No sink has stored rows of the spool of out for'
       let accepted = 0
@@ -133,6 +143,31 @@ describe('Kinds of alarms', () => {
         rig.gauge('spool out', { requiredSinks: '' })
         expect(rig.pass(5, produces)).to.have.length(1)
         expect(rig.alarms.active[0].reason).to.equal('The rows wait in it. No sink is known that would take them.')
+      })
+
+      it('by one sink of several, whose stage in is disabled, or which is disabled itself', () => {
+        const line = { ...emptyBalance(), gateway: 'gw', source: 'press' }
+        const had = { plant: 0, cloud: 0, archive: 0 }
+        rig.stats.spooled('id of spool out', () => Object.entries(had).map(([sink, stored]) => {
+          return { ...line, id: `id of sink ${sink}`, sink, produced: accepted, stored, inFlight: accepted - stored }
+        }))
+        rig.gauge('spool out', { requiredSinks: Object.keys(had).map(sink => `gw/id of sink ${sink}`).join(', ') })
+        rig.gauge('sink cloud', { connected: true, pendingRows: 0, stoppedSources: '', waitingFor: '' })
+        const passes = () => {
+          produces()
+          rig.gauge('spool out', { confirmed: ++had.cloud })
+        }
+        const STALLED = 'not-stored warning: plant has stored none of 29 rows that wait for it in the spool of out for 2 min'
+        expect(rig.pass(2 * MINUTE + 25, passes)).to.deep.equal([
+          STALLED, STALLED.replace('plant', 'archive')
+        ])
+        expect(rig.alarms.active.map(({ subject, reason }) => [subject.type, subject.nodeId, reason])).to.deep.equal([
+          ['sink', 'id of sink plant', 'It runs, and nothing brings them to it.'],
+          ['sink', 'id of sink archive', 'It does not run: it is disabled, or so is its flow.']
+        ])
+        had.archive++
+        rig.gauge('sink plant', { waitingFor: 'cloud' }) // that has an alarm of its own
+        expect(rig.pass(15, passes)).to.deep.equal([])
       })
 
       it('not while another gateway says that it stores, however seldom and little', () => {
@@ -207,7 +242,7 @@ describe('Kinds of alarms', () => {
       rig.gauge('spool out', { lostRows: 5, droppedRows: 6, clashes: 1, setBack: 1, strangers: 2, impossible: 3, tooBig: 4, doubts: 1 })
       rig.gauge('stage in in', { lostRows: 7, parkedRows: 8 })
       meter.lost = 9
-      Object.assign(rig.stats.meter('stage', 'in (stage in)'), { errors: 11, dropped: 12 })
+      Object.assign(rig.stats.ownMeter('in (stage in)', 'id of stage in in'), { errors: 11, dropped: 12 })
       expect(rig.pass(10)).to.have.members([
         'rows-lost problem: The spool of out has lost 5 rows',
         'rows-lost problem: 7 rows that in waits for are in no spool any more',
@@ -226,14 +261,19 @@ describe('Kinds of alarms', () => {
     })
   })
 
+  it('of a stage are not those of a source that is called like one', () => {
+    rig.gauge('spool saw', { connected: true })
+    rig.stats.meter('stage', 'saw (stage out)').dropped = 5
+    expect(rig.pass(10)).to.deep.equal([])
+    rig.stats.ownMeter('saw (stage out)', 'id of spool saw').dropped = 7
+    expect(rig.pass(10)).to.deep.equal(['rows-refused problem: saw could not accept 7 rows, and nothing keeps them'])
+    expect(rig.alarms.active[0].id).to.equal('rows-refused:stage:id of spool saw')
+  })
+
   describe('of the machine', () => {
     it('say what its health is', () => {
-      const host = { temperatureCelsius: 83, cards: [{ name: 'mmcblk0', wornPercent: 90 }], throttling: null, disk: null }
-      const alarms = [
-        { kind: 'temperature', level: 'problem', what: 'The processor has 83 °C.', fix: 'Give it air.' },
-        { kind: 'space', level: 'warning', what: '4.00 GB of 64.0 GB are free.', fix: 'Make room.' }
-      ]
-      Object.assign(rig.stats, { host: { report: { ...host, alarms } } })
+      const host = { temperatureCelsius: 83, cards: [], disk: { freeBytes: 4e9, totalBytes: 64e9 } }
+      Object.assign(rig.stats, { host: { report: { ...host, alarms: alarmsOf(host) } } })
       expect(rig.pass(MINUTE)).to.deep.equal([
         'temperature problem: The processor has 83 °C',
         'space warning: The data folder: 4.00 GB of 64.0 GB are free'

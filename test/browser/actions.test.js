@@ -11,9 +11,9 @@ import { Hands } from './hands.js'
 /** Set it to a folder to look at what the test sees. */
 const SCREENSHOTS = process.env.SLUICE_SCREENSHOTS
 
-/** Before forms knew anything it took 30 actions and 8 decisions: this is half of each. */
-const MAX_ACTIONS = 15
-const MAX_DECISIONS = 4
+/** Before forms knew anything it took 30 actions and 8 decisions. */
+const MAX_ACTIONS = 14
+const MAX_DECISIONS = 1
 
 describe('the shortest way from a device to a database', function () {
   /** @type {import('../servers/postgresql.js').PostgresqlServer} */

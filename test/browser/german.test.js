@@ -94,7 +94,10 @@ describe('the editor in a German browser', function () {
 
   it('says in German why a node is not complete', async () => {
     expect(await page.evaluate('RED.nodes.node("sluice-modbus-write").validationErrors'))
-      .to.deep.equal(['Gerät: Angabe fehlt. Auswählen oder anlegen.'])
+      .to.deep.equal([
+        'Gerät: Angabe fehlt. Auswählen oder anlegen.',
+        'Es gibt keine Tags. Einen in der Tabelle hinzufügen oder eine CSV-Datei importieren.'
+      ])
   })
 
   it('shows the help of every node in German', async () => {
@@ -117,6 +120,19 @@ describe('the editor in a German browser', function () {
     expect(found).to.include('Gateway und Maschine')
     expect(found.filter(text => englishWords.has(text))).to.deep.equal([])
     await look('live')
+  })
+
+  it('says alarms in German, and to programs in English', async () => {
+    await page.goto(gateway.liveUrl)
+    await page.waitForSelector('#alarms .alarm', { timeout: 60_000 })
+    const { active } = await (await fetch(new URL('alarms', gateway.liveUrl))).json()
+    expect(active[0].what).to.match(/ (is|are|does|has|of) /)
+    const told = new Set(active.flatMap((/** @type {any} */ { what, fix }) => [what, fix]))
+    const places = '#alarms .alarm-head b, #alarms .fix, #verdict'
+    const found = await page.$$eval(places, elements => elements.map(each => each.textContent ?? ''))
+    expect(found.length).to.be.above(2)
+    expect(found.filter(text => told.has(text) || /\b(the|is|has|does|it)\b/.test(text))).to.deep.equal([])
+    await look('alarms')
   })
 
   it('raises no error in the browser', () => {

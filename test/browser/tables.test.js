@@ -79,7 +79,7 @@ describe('tables in a browser', function () {
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.ariaLabel')).to.equal('Tags')
     await paste('first\tcoils\nsecond\tcoils')
-    expect(await count()).to.equal('2 rows, 2 problems')
+    expect(await count()).to.equal('2 rows, 4 problems') // no address, and a type that coils do not have
     await page.$eval('#node-dialog-cancel', element => /** @type {HTMLElement} */ (element).click())
     await page.waitForSelector('.sluice-row', { state: 'detached' })
   })
@@ -117,6 +117,38 @@ describe('tables in a browser', function () {
     await page.keyboard.type('0.17')
     await edit(20, 'name', 'tag 19')
     expect(await problems()).to.deep.equal([])
+  })
+
+  it('mark what the gateway would refuse, and say why: addresses, types, scale, groups, reserved names', async () => {
+    const refused = {
+      address: ['abc', 'Address must be a whole number.'],
+      scale: ['0', 'Scale must not be 0.'],
+      group: ['fast', 'Group must be one of default; "fast" is not one of them.'],
+      name: ['time', 'Name "time" cannot be the name of a value: it is the name of the time.']
+    }
+    for (const [name, [text, problem]] of Object.entries(refused)) {
+      const before = await edit(17, name, text)
+      expect(await problems()).to.deep.equal([`Row 17: ${problem}`])
+      expect(await page.getAttribute(`${TAGS} tbody tr:nth-child(17) .sluice-bad`, 'title')).to.equal(problem)
+      await edit(17, name, before)
+    }
+    for (const address of ['-1', '1,5', '1.5', '70000']) {
+      const before = await edit(17, 'address', address)
+      expect(await problems(), address).to.have.length(1)
+      expect((await problems())[0], address).to.match(/^Row 17: Address (must|names)/)
+      await edit(17, 'address', before)
+    }
+    expect(await problems()).to.deep.equal([])
+  })
+
+  it('are marked anew when what their addresses mean is chosen', async () => {
+    await page.selectOption('#node-input-addressing', 'data-sheet')
+    expect(await count()).to.equal('300 rows, 300 problems')
+    expect((await problems())[0]).to.equal(
+      'Row 1: Address must have five or six digits, the first of them 0, 1, 3 or 4, such as 40001.')
+    await look('data-sheet')
+    await page.selectOption('#node-input-addressing', 'protocol')
+    expect(await count()).to.equal('300 rows')
   })
 
   it('ask for nothing that does not matter in its row', async () => {
@@ -248,7 +280,7 @@ describe('tables in a browser', function () {
     await page.waitForSelector('.sluice-try-raw')
     expect(await page.textContent('.sluice-try-raw')).to.equal('1 0 0 0')
     await page.fill(`${EDITED} [data-name=address]`, '70000')
-    expect(await page.textContent('.sluice-try .sluice-problem')).to.equal('The address must be 0 to 65535.')
+    expect(await page.textContent('.sluice-try .sluice-problem')).to.equal('Address must be 0 to 65535.')
   })
 
   it('raise no error in the browser', () => {
@@ -285,10 +317,12 @@ describe('tables in a browser', function () {
     await page.focus(`${EDITED} [data-name=${name}]`)
   }
 
-  /** @param {number} row @param {string} name @param {string} text */
+  /** @param {number} row @param {string} name @param {string} text @returns {Promise<string>} what was there */
   async function edit (row, name, text) {
     await goTo(row, name)
+    const before = await page.inputValue(`${EDITED} [data-name=${name}]`)
     await page.fill(`${EDITED} [data-name=${name}]`, text)
+    return before
   }
 
   /** Where the next key goes. @returns {Promise<{row: number, name: string}>} */

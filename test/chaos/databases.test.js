@@ -39,4 +39,5 @@ describe('Kill test of the other databases', function () {
   // While it starts, nothing else would be killed.
   describe('QuestDB, which applies later what it has acknowledged', () => killTest({ questdb: 'questdb' }, [], 8))
   describe('Cassandra, which takes seconds', () => killTest({ cassandra: 'cassandra' }, [], 8))
+  describe('Kafka, whose transactions it ends', () => killTest({ kafka: 'kafka' }, [], 12))
 })

@@ -81,6 +81,29 @@ describe('Gateway', () => {
     expect([answer.status, status]).to.deep.equal([503, 'not ready'])
     expect(missing.map(({ name }) => name)).to.deep.equal(['sluice-broker hall', 'sluice-broker b'])
     expect(missing[0].problem).to.contain('SLUICE_NODE_UNSTARTED')
+    expect(missing[1].problem).to.contain('the another of sluice-broker b is the id of sluice-broker hall, which needs this one')
+  })
+
+  it('says what Node-RED says where the name of a config node is its id, which it takes for a reference', async () => {
+    const flow = [
+      { id: 'flow', type: 'tab', label: 'flow' },
+      { id: 'hall', type: 'sluice-broker', name: 'hall', url: 'mqtt://127.0.0.1:9' },
+      { id: 'line', type: 'subflow', name: 'line', in: [], out: [] },
+      { id: 'press', type: 'sluice-broker', z: 'line', name: 'press', url: 'mqtt://127.0.0.1:9' },
+      { id: 'inner', type: 'comment', z: 'line', x: 100, y: 100, wires: [] },
+      { id: 'use', type: 'subflow:line', z: 'flow', x: 100, y: 100, wires: [] }
+    ]
+    await writeFile(join(folder, 'empty.json'), JSON.stringify(flow))
+    const [, editorUrl] = await start().says(/Editor +(http:\S+)[^]*Ctrl-C/)
+    let answer = await fetch(`${editorUrl}sluice/health`)
+    while (answer.status !== 200) answer = await fetch(`${editorUrl}sluice/health`) // the flow starts
+    answer = await fetch(`${editorUrl}sluice/health/ready`)
+    const { missing } = /** @type {{missing: {name: string, problem: string}[]}} */ (await answer.json())
+    const reason = '"Circular config node dependency detected: hall": the name of sluice-broker hall is its own id.'
+    expect(missing.map(({ name }) => name)).to.deep.equal(['sluice-broker hall', 'subflow use'])
+    const [own, use] = missing.map(({ problem }) => problem)
+    expect(own).to.contain(`Node-RED has not made this node: ${reason}`)
+    expect(use).to.contain('It gave up at sluice-broker press. "Circular config node dependency detected: press"')
   })
 
   it('says that its port is taken', async () => {

@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { databases } from '../../gateway/doctor/checks/databases.js'
 import { databaseFiles } from '../../gateway/doctor/checks/database-files.js'
 import { CassandraDatabase } from '../databases/cassandra-database.js'
+import { KafkaDatabase } from '../databases/kafka-database.js'
 import { ClickhouseDatabase } from '../databases/clickhouse-database.js'
 import { InfluxdbDatabase } from '../databases/influxdb-database.js'
 import { MysqlDatabase } from '../databases/mysql-database.js'
@@ -184,6 +185,16 @@ describe('What the doctor finds about databases', () => {
 
     it('is a clock that is off', async () => {
       expect((await anHourBehind(findingsOf)).join('\n')).to.match(skewed)
+    })
+  })
+
+  describe('of Kafka', () => {
+    const database = KafkaDatabase.inSuite()
+
+    it('is that it answers, and tells neither its time nor what its user may do', async () => {
+      const found = await findings('kafka', { port: database.server.port })
+      expect(found[0]).to.match(/^ok: kafka server server: Kafka cluster .*sluice_commits does not exist/)
+      expect(found.slice(1).join('\n')).to.match(/note: .*does not tell its time[^]*note: .*does not tell what its user may do/)
     })
   })
 

@@ -69,7 +69,8 @@ describe('What is killed', function () {
     const before = await away()
     await gateway.restart('SIGKILL')
     expect(await away()).to.include({ raisedMs: before?.raisedMs, acknowledgedMs: before?.acknowledgedMs })
-    await gateway.until(async () => (await away())?.what !== before?.what, async () => JSON.stringify(await active())) // it is seen anew
+    await gateway.until(async () => (await away())?.isFromBefore === undefined, async () => JSON.stringify(await active())) // seen anew
+    expect((await away())?.what).to.match(/^plant is not reachable: /)
 
     await postgresql.start()
     await gateway.until(async () => await stored() > 0 && !await away(), async () => JSON.stringify(await active()))

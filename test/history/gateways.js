@@ -40,11 +40,16 @@ export class MadeUpGateway {
     this.history = this.open()
   }
 
+  /** Nothing is recorded. @param {number} steps */
+  pause (steps) {
+    this.nowMs += steps * STEP_MS
+    this.monotonicMs += steps * STEP_MS
+  }
+
   /** @param {number} count  steps @param {(step: number) => void} [work]  in each */
   async run (count, work = () => {}) {
     for (let step = 0; step < count; step++) {
-      this.nowMs += STEP_MS
-      this.monotonicMs += STEP_MS
+      this.pause(1)
       work(step)
       await this.history.record()
     }

@@ -59,13 +59,53 @@ describe('History', function () {
     await history.close()
   })
 
-  it('has no latency where nothing passed, and nothing of a time when nothing was recorded', async () => {
+  it('has no latency where nothing passed, and no state of a time when nothing was recorded', async () => {
+    gateway.stats.gauge('sink plant', () => ({ connected: true, pendingRows: 12 }))
     await gateway.run(2, row)
-    gateway.nowMs += 5 * STEP_MS
-    gateway.monotonicMs += 5 * STEP_MS
+    gateway.pause(5)
     await gateway.run(1, row)
     expect(await gateway.last('sink/c0ffee/latencyP50', 2)).to.deep.equal([null, null])
-    expect(await gateway.last('sink/c0ffee/rows', 8)).to.deep.equal([1, 1, null, null, null, null, null, 10 / 60].map(rounded))
+    expect(await gateway.last('sink/c0ffee/waitingRows', 8)).to.deep.equal([12, 12, null, null, null, null, null, 12])
+    expect(await gateway.last('sink/c0ffee/rows', 8)).to.deep.equal([1, 1, ...new Array(6).fill(10 / 60)].map(rounded))
+  })
+
+  it('loses nothing that was counted over a pause, however long, nor by a step that comes late', async () => {
+    const fromMs = gateway.nowMs
+    const counted = async () => {
+      const toMs = gateway.nowMs + STEP_MS
+      const points = (toMs - fromMs) / STEP_MS
+      return {
+        rows: STEP_MS / 1000 * sumOf((await gateway.values('sink/c0ffee/rows', fromMs, toMs, points)).map(Number)),
+        letters: sumOf((await gateway.values('sink/c0ffee/deadLetters', fromMs, toMs, points)).map(Number))
+      }
+    }
+    const work = (/** @type {number} */ rows) => () => {
+      sink.rows += rows
+      sink.deadLetters += 3
+    }
+    await gateway.run(3, work(321))
+    for (const pauseSteps of [1, 5, 21, 700]) { // the last goes over the ends of two hours
+      gateway.pause(pauseSteps)
+      await gateway.run(1, work(1700))
+      const { rows, letters } = await counted()
+      expect(rows, `${pauseSteps} steps`).to.be.closeTo(sink.rows, sink.rows * 0.001)
+      expect(letters).to.equal(sink.deadLetters)
+    }
+    gateway.pause(0.4)
+    await gateway.run(1, work(1000))
+    gateway.pause(-0.4)
+    await gateway.run(1, work(5000))
+    const { rows } = await counted()
+    expect(rows).to.be.closeTo(sink.rows, sink.rows * 0.001)
+    await gateway.restart()
+    expect((await counted()).rows).to.equal(rows)
+  })
+
+  it('takes neither a clock that is put forward nor a machine that slept for a pause', async () => {
+    await gateway.run(2, row)
+    gateway.nowMs += 50 * STEP_MS
+    await gateway.run(1, row)
+    expect(await gateway.last('sink/c0ffee/rows', 3)).to.deep.equal([null, null, 1])
   })
 
   it('goes on after a restart, in the same hour and in the next', async () => {

@@ -10,6 +10,7 @@ import { Stats } from '../../gateway/stats/stats.js'
 
 const NOW_NS = 1_800_000_000_000_000_000n
 const said = new Said(undefined)
+const place = { gateway: 'gw-own', isRunning: () => true, editorId: (/** @type {string} */ id) => id.replace('line-', '') }
 
 describe('What the live page is told', () => {
   /** @type {Stats} */
@@ -19,7 +20,7 @@ describe('What the live page is told', () => {
 
   beforeEach(() => {
     stats = new Stats({ nowNs: () => NOW_NS })
-    overview = new Overview(stats, { gateway: 'gw-own', isRunning: () => true })
+    overview = new Overview(stats, place)
   })
   afterEach(() => overview.close())
 
@@ -51,8 +52,8 @@ describe('What the live page is told', () => {
       stats.meter('sink', 'store', 'sink').record(batch)
     }
     stats.meter('source', 'silent')
-    stats.meter('stage', 'in (stage in)')
-    stats.meter('stage', 'out (stage out)')
+    stats.ownMeter('in (stage in)', 'in node')
+    stats.ownMeter('stage out 2', 'out node')
     stats.meter('stage', 'foreign').record(batchOf('foreign', [1]))
     stats.balances(() => [{ ...emptyBalance(), id: 'sink', sink: 'store', gateway: 'gw-other', source: 'bus.load', stored: 7 }])
     const { layout, sources, stored } = next()
@@ -64,6 +65,15 @@ describe('What the live page is told', () => {
     expect(stored?.rows).to.deep.equal([[0, 1, 0, 0, 7]])
   })
 
+  it('shows a source whatever it is called, also like a stage', () => {
+    const name = 'saw (stage out)'
+    stats.ownMeter(name, 'out node').dropped = 5
+    stats.meter('stage', name).record(batchOf(name, [1, 2]))
+    const { layout, sources } = next()
+    expect(layout?.sources.map(source => source.name)).to.deep.equal([name])
+    expect(sources.staged).to.deep.equal([2])
+  })
+
   it('tells the layout and alarms when they change, and a newcomer everything', () => {
     stats.meter('stage', 'press')
     stats.alarms = /** @type {any} */ ({ active: [], recent: [] })
@@ -72,8 +82,8 @@ describe('What the live page is told', () => {
     expect(first()).to.include.keys('layout', 'alarms', 'stored', 'balances')
     stats.meter('stage', 'oven')
     expect(next().layout?.sources.map(({ name }) => name)).to.deep.equal(['oven', 'press'])
-    stats.alarms = /** @type {any} */ ({ active: [{ id: 'a' }], recent: [] })
-    expect(next().alarms).to.deep.equal([{ id: 'a' }])
+    stats.alarms = /** @type {any} */ ({ active: [{ id: 'a', subject: {} }], recent: [] })
+    expect(next().alarms).to.deep.equal([{ id: 'a', subject: {} }])
   })
 
   it('tells what each of many sources has in each of many sinks every fifth time', () => {
@@ -101,12 +111,19 @@ describe('What the live page is told', () => {
     expect(sink).to.include({ isConnected: false, wasReached: false, problem: 'SLUICE_SINK_CONNECT: No.', retryingSinceMs: 5 })
   })
 
+  it('has of each alarm the id by which the editor knows its node, where a subflow has made it, too', () => {
+    const subjects = [{ type: 'node', name: 'hall', nodeId: 'line-broker' }, { type: 'machine', name: 'this machine' }]
+    stats.alarms = /** @type {any} */ ({ active: subjects.map(subject => ({ id: 'alarm', subject })), recent: [] })
+    expect(next().alarms?.map(({ editorId }) => editorId)).to.deep.equal(['broker', undefined])
+    expect(stats.alarms?.active[0]).not.to.have.property('editorId')
+  })
+
   it('has the last ten rows of a source over several batches, newest first, and small batches of before somebody looked', () => {
     overview.close()
     const meter = stats.meter('stage', 'press')
     meter.record(batchOf('press', Array(100).fill(1)))
     meter.record(batchOf('press', [2]))
-    overview = new Overview(stats, { gateway: 'gw-own', isRunning: () => true })
+    overview = new Overview(stats, place)
     const last = () => sourceDetail(stats, about(), { name: 'press', gateway: '' })?.last
     expect(last()?.rows.map(({ values }) => values)).to.deep.equal([['a', null, 2]])
     meter.record(batchOf('press', [3, 4, 5, 6, 7, 8, 9]))

@@ -160,6 +160,14 @@ describe('Metrics', () => {
     expect(samplesOf(stats, 'sluice_sources_unlisted')).to.deep.equal([{ value: 800 }])
   })
 
+  it('count a source together with the stage that it is called like, as no two series may have one name', () => {
+    const stats = new Stats()
+    stats.meter('stage', 'saw (stage out)').dropped = 7
+    stats.ownMeter('saw (stage out)', 'c0ffee').dropped = 5
+    stats.ownMeter('saw (stage out)', 'c0ffee2').dropped = 1
+    expect(samplesOf(stats, 'sluice_staged_dropped_rows_total')).to.deep.equal([{ source: 'saw (stage out)', value: 13 }])
+  })
+
   it('count a source that is called as the others are together with them, as no two series may have one name', () => {
     const stats = new Stats()
     stats.meter('stage', '(others)').rows = 7

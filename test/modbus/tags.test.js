@@ -8,8 +8,10 @@ import { readOptions } from '../../gateway/base/options.js'
 
 const RULES = { addressing: /** @type {const} */ ('protocol'), limits: { maxRegisters: 125, maxBits: 2000 }, groups: ['default', 'slow'] }
 
-/** @param {object[]} tags @returns {any[]} as the schema reads them */
-const table = (tags, tagTable = tagsProperty) => readOptions({ properties: { tags: tagTable } }, { tags }).tags
+/** @param {object[]} tags @returns {any[]} as the schema reads them, unchecked */
+const table = (tags, tagTable = tagsProperty) => {
+  return readOptions({ properties: { tags: { ...tagTable, 'x-check': undefined } } }, { tags }).tags
+}
 
 /** @param {object} tag @param {object} [rules] @returns {string[]} */
 const problems = (tag, rules) => readTags(

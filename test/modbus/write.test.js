@@ -149,7 +149,7 @@ describe('Modbus write', () => {
   it('refuses tags that cannot be written', () => {
     const opening = (/** @type {object} */ tag) => () => writerTo(new FakeDevice(), { tags: [{ name: 'x', address: '0', ...tag }] })
     expect(opening({ area: 'input-registers' })).to.throw('Tags, row 1: Area can only be read.')
-    expect(opening({ min: 5, max: 1 })).to.throw('Tags, row 1: Min must not be above max.')
+    expect(opening({ min: 5, max: 1 })).to.throw('Tags, row 1: Lowest must not be above the highest.')
     expect(opening({ type: 'bit', address: '0.1' })).to.throw('Tags, row 1: Type must not be bit')
   })
 

@@ -123,7 +123,7 @@ describe('Operations nodes', () => {
       const said = []
       const tell = newAlarms({ info () {}, warn: text => said.push(text), error () {} })
       /** @param {'warning'|'problem'} level @param {string} what @returns {import('../../gateway/stats/host/alarms.js').Alarm} */
-      const alarm = (level, what) => ({ kind: 'space', level, what, fix: '' })
+      const alarm = (level, what) => ({ kind: 'space', level, what, fix: '', phrases: { what, fix: '' } })
       tell([alarm('warning', 'little')])
       tell([alarm('warning', 'less')])
       tell([alarm('problem', 'nothing')])

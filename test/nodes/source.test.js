@@ -9,6 +9,7 @@ import helper from 'node-red-node-test-helper'
 import { backpressure } from '../../gateway/flow/backpressure.js'
 import { stats } from '../../gateway/stats/stats.js'
 import csv from '../../nodes/sources/csv.js'
+import simulator from '../../nodes/sources/simulator.js'
 import { isSound } from './sound-status.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
@@ -35,6 +36,33 @@ describe('a source node', () => {
       if (text.test(status?.text)) return status
     }
   }
+
+  it('without a name has one of its own in each instance of a subflow, and keeps it', async () => {
+    const flow = (/** @type {string[]} */ ...instances) => [
+      { id: 'flow', type: 'tab' },
+      { id: 'line', type: 'subflow', name: 'line', in: [], out: [] },
+      { id: 'unnamed', type: 'sluice-simulator', z: 'line', x: 1, y: 1, wires: [[]] },
+      { id: 'named', type: 'sluice-simulator', z: 'line', name: 'press', x: 1, y: 2, wires: [[]] },
+      ...instances.map(id => ({ id, type: 'subflow:line', z: 'flow', x: 1, y: 1, wires: [] }))
+    ]
+    /** @param {string} id  of a node that runs */
+    const sourceOf = async id => {
+      for (;;) {
+        await statusLike(helper.getNode(id), /rows\/s/)
+        const source = [...stats.metersOf('source').find(({ running }) => running.has(id))?.rowsBySource.keys() ?? []].at(-1)
+        if (source) return source
+      }
+    }
+    const sources = (/** @type {string[]} */ ...ids) => Promise.all(ids.map(sourceOf))
+    await helper.load(simulator, flow('one', 'two'))
+    expect(await sources('one-unnamed', 'two-unnamed', 'one-named', 'two-named')).to.deep.equal(['machine', 'machine 2', 'press', 'press'])
+    await helper.unload()
+    await helper.load(simulator, flow('zero', 'two', 'one'))
+    expect(await sources('zero-unnamed', 'one-unnamed', 'two-unnamed')).to.deep.equal(['machine 3', 'machine', 'machine 2'])
+    await helper.unload()
+    await helper.load(simulator, flow('two'))
+    expect(await sources('two-unnamed')).to.deep.equal(['machine 2'])
+  })
 
   it('that cannot start when it is told to says why, whatever it was about to show', async () => {
     await helper.load(csv, [{ id: 'replay', type: 'sluice-csv', file: path.join(folder, 'none.csv'), autostart: false }])

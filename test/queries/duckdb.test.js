@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { openSession } from '../../gateway/databases/duckdb/instance.js'
 import { expect } from 'chai'
 import { open as openSink } from '../../gateway/databases/duckdb/sink.js'
@@ -98,6 +99,20 @@ describe('DuckDB reader', () => {
       expect(read).to.equal(30_000)
     })
     expect(await values({})).to.have.length(30_001)
+  })
+
+  it('can be opened while another reading ends', async () => {
+    await store({}, batchOf([1]))
+    const readAgain = async () => {
+      for (let n = 0; n < 300; n++) {
+        const { connection, close } = await openSession(rig.file)
+        const result = await connection.stream('SELECT * FROM press')
+        while ((await result.fetchChunk())?.rowCount);
+        close()
+        if (n % 3 === 0) await setTimeout(n % 5)
+      }
+    }
+    await Promise.all([readAgain(), readAgain(), readAgain()])
   })
 
   it('says what is missing: the file, the table, a column', async () => {

@@ -43,6 +43,9 @@ const LOGBACK = `<configuration><appender name="out" class="ch.qos.logback.core.
 /** What is acknowledged is on the disk. */
 const SYNC = 'commitlog_sync: batch'
 
+/** It gives up after two seconds otherwise, and a busy machine takes longer. */
+const PATIENCE = ['read', 'range', 'write', 'truncate'].map(what => `${what}_request_timeout: 60s`).join('\n')
+
 /** What is missing for Cassandra, or null. */
 export function missingCassandra () {
   return missingJava(cassandra)
@@ -81,6 +84,7 @@ file_cache_size: 32MiB
 networking_cache_size: 16MiB
 commitlog_segment_size: 8MiB
 ${settings}
+${PATIENCE}
 auto_snapshot: false
 commitlog_directory: ${join(data, 'commitlog')}
 data_file_directories: [${join(data, 'data')}]

@@ -4,6 +4,7 @@ import { missingCassandra, startCassandra } from './cassandra.js'
 import { missingQuestdb, startQuestdb } from './questdb.js'
 import { missingClickhouse, missingOldClickhouse, startClickhouse, startOldClickhouse } from './clickhouse.js'
 import { missingInfluxdb, startInfluxdb } from './influxdb.js'
+import { missingKafka, startKafka } from './kafka.js'
 import { missingMariadb, startMariadb } from './mariadb.js'
 import { missingMongodb, startMongodb } from './mongodb.js'
 import { missingMosquitto, startMosquitto } from './mosquitto.js'
@@ -75,6 +76,16 @@ export const measuredServers = {
       const server = await startQuestdb({ dir, isMeasured: true })
       const { port, user, password, stop, start, remove } = server
       const access = { url: `http://${host}:${port}/`, host, port, user, password, database: '' }
+      return { ...access, stop, start, remove, watched: watched(server, dir) }
+    }
+  },
+  kafka: {
+    missing: missingKafka,
+    async start ({ folder }) {
+      const dir = await subfolder(folder, 'kafka')
+      const server = await startKafka({ dir, isMeasured: true })
+      const { port, user, password, stop, start, remove } = server
+      const access = { url: `kafka://${host}:${port}/`, host, port, user, password, database: '' }
       return { ...access, stop, start, remove, watched: watched(server, dir) }
     }
   },

@@ -139,7 +139,7 @@ describe('simulator', () => {
     expect(open({ sampleRateHz: 200_000 })).to.throw('Sample rate must be between 0.001 and 100,000 Hz')
     expect(open({ preset: 'channels', channels: [] })).to.throw('Channels')
     expect(open({ preset: 'channels', channels: [{ name: 'a' }, { name: 'a' }] }))
-      .to.throw('Two channels are named "a"').with.property('code', 'SLUICE_OPTIONS')
+      .to.throw('Channels, row 2: Channel must be unique; "a" is in row 1 too.').with.property('code', 'SLUICE_OPTIONS')
   })
 
   it('gives the times of the past as recorded ones, from the time it is told to start at', async () => {

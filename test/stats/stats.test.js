@@ -276,6 +276,27 @@ describe('Ledger', () => {
     reader.close()
   })
 
+  it('has what the spools know of a sink that nobody reads for, and of what is produced while a reader hears nothing', () => {
+    const { stats } = statsAt()
+    const line = { ...zero, id: 'a1', sink: 'db', gateway: 'gw', source: 'machine' }
+    stats.meter('sink', 'db', 'a1').rows = 4
+    stats.spooled('out', () => [{ ...line, produced: 10, stored: 4, inFlight: 6 }])
+    stats.spooled('out 2', () => [{ ...line, produced: 2, stored: 0, inFlight: 2 }])
+    const reader = stats.reader()
+    const balance = () => {
+      return reader.read().ledger.map(({ produced, stored, inFlight, sources }) => [produced, stored, inFlight, sources.length])
+    }
+    expect(balance()).to.deep.equal([[12, 4, 8, 1]])
+    let isOld = false
+    const drop = stats.balances(() => [{ ...line, produced: 7, stored: 5, inFlight: 2, isOld }])
+    expect(balance()).to.deep.equal([[7, 5, 2, 1]])
+    isOld = true
+    expect(balance()).to.deep.equal([[12, 5, 7, 1]])
+    drop()
+    expect(balance()).to.deep.equal([[12, 4, 8, 1]])
+    reader.close()
+  })
+
   it('has no second line of a sink behind staging that is called otherwise there, as it was until a moment ago', () => {
     const { clock, stats } = statsAt()
     stats.meter('sink', 'before', 'a1').record(rowsOfAge(clock.nowNs, [1, 1]))

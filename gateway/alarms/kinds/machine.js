@@ -1,4 +1,5 @@
 import { duration } from '../../stats/format.js'
+import { phrase } from '../../stats/phrases.js'
 
 /**
  * @typedef {import('../kind.js').Kind} Kind
@@ -14,38 +15,38 @@ const HOUR_MS = 3_600_000
  * @param {HostAlarm['kind']} kind
  * @param {import('../kind.js').Level} level
  * @param {string} when
- * @param {string} [place]  that its words are about
- * @returns {Kind}
+ * @param {{isFolder?: boolean}} [about]  `isFolder`: it is of the data folder
+ * @returns {Omit<Kind, 'several'>}
  */
-function ofHost (kind, level, when, place = '') {
+function ofHost (kind, level, when, { isFolder = false } = {}) {
   return {
     when,
     level,
+    knows: ({ isMachineKnown }) => isMachineKnown,
     raiseAfterMs: 15_000,
     clearAfterMs: 5 * MINUTE_MS,
-    several: count => `${count} machines`, // there is one
-    read: ({ host }) => host.filter(alarm => alarm.kind === kind).map(({ level: its, what, fix }) => ({
+    read: ({ host }) => host.filter(alarm => alarm.kind === kind).map(({ level: its, phrases: { what, fix } }) => ({
       subject: MACHINE,
       level: its,
-      what: `${place}${what.replace(/\.$/, '')}`,
+      what: isFolder ? phrase('data-folder', { what }) : what,
       fix
     }))
   }
 }
 
-/** @type {Record<string, Kind>} */
+/** @type {Record<string, Omit<Kind, 'several'>>} */
 export const machineKinds = {
   'clock-unset': {
     when: 'The clock of the machine is not set: samples wait for it for two minutes, and are marked then.',
     level: 'warning',
+    knows: ({ clock, isMachineKnown }) => clock.state === 'set' && isMachineKnown,
     raiseAfterMs: 15_000,
     clearAfterMs: 0,
-    several: count => `${count} clocks are not set`,
     read: ({ clock: { isWrong, state } }) => [isWrong].filter(Boolean).map(() => ({
       subject: MACHINE,
       level: 'warning',
-      what: `The clock is not set: ${state === 'waiting' ? 'samples wait for it' : 'samples are stored, marked as uncertain'}`,
-      fix: 'Give the machine a time server that it reaches, or a clock with a battery.'
+      what: phrase(state === 'waiting' ? 'clock-unset' : 'clock-unset.marked'),
+      fix: phrase('clock-unset.fix')
     }))
   },
   'clock-jumped': {
@@ -54,12 +55,11 @@ export const machineKinds = {
     raiseAfterMs: 0,
     clearAfterMs: HOUR_MS,
     event: 'process',
-    several: count => `${count} clocks have jumped`,
     read: ({ clock: { jumps, jumpMs } }) => [{
       subject: MACHINE,
       level: 'warning',
-      what: `The clock was put ${jumpMs > 0 ? 'forward' : 'back'} by ${duration(Math.abs(jumpMs))}`,
-      fix: 'See what sets it: two services, or somebody by hand. No sample is lost by it.',
+      what: phrase(jumpMs > 0 ? 'clock-jumped.forward' : 'clock-jumped.back', { time: duration(Math.abs(jumpMs)) }),
+      fix: phrase('clock-jumped.fix'),
       count: jumps
     }]
   },
@@ -69,12 +69,11 @@ export const machineKinds = {
     raiseAfterMs: 0,
     clearAfterMs: 10 * MINUTE_MS,
     event: 'process',
-    several: count => `${count} processes were blocked`,
     read: ({ blocked: { times, longestMs } }) => [{
       subject: MACHINE,
       level: 'warning',
-      what: `Something has kept the gateway from all else for ${duration(longestMs)}`,
-      fix: 'Look for long work in function nodes, swapping, or too small a machine.',
+      what: phrase('event-loop', { time: duration(longestMs) }),
+      fix: phrase('event-loop.fix'),
       count: times
     }]
   },
@@ -83,20 +82,19 @@ export const machineKinds = {
     level: 'warning',
     raiseAfterMs: 0,
     clearAfterMs: 10_000,
-    several: count => `${count} histories are not written to disk`,
     read: ({ historyProblem }) => [historyProblem].filter(Boolean).map(reason => ({
       subject: MACHINE,
       level: 'warning',
-      what: 'The history of the gateway is not written to disk: after a restart its charts have a hole',
+      what: phrase('history'),
       reason,
-      fix: 'Make room, or let the user of the gateway write to the folder. Samples are not concerned.'
+      fix: phrase('history.fix')
     }))
   },
   temperature: ofHost('temperature', 'problem', 'The processor is hotter than 75 °C; a problem from 82 °C on.'),
   power: ofHost('power', 'problem', 'A Raspberry Pi had too little voltage, or was slowed down; a problem while its voltage is too low.'),
   card: ofHost('card', 'problem', 'An eMMC has used 80 % of its life; a problem once it has used all.'),
-  space: ofHost('space', 'problem', 'The disk of the data folder has less than 10 % and 5 GB left; a problem below 3 % and 1 GB.',
-    'The data folder: '),
+  space: ofHost('space', 'problem',
+    'The disk of the data folder has less than 10 % and 5 GB left; a problem below 3 % and 1 GB, or below 100 MB.', { isFolder: true }),
   files: ofHost('files', 'problem', 'It can have few more files: less than 10 % of them are left; a problem below 3 %.',
-    'The data folder: ')
+    { isFolder: true })
 }

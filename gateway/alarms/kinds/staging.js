@@ -1,5 +1,8 @@
-import { measure, remaining } from '../../stats/format.js'
-import { counted, short } from '../words.js'
+import { measure } from '../../stats/format.js'
+import { phrase } from '../../stats/phrases.js'
+import { placesOf, stageOf } from '../kind.js'
+import { counted, lasting, short } from '../words.js'
+import { notStored } from './not-stored.js'
 
 /**
  * @typedef {import('../kind.js').Kind} Kind
@@ -7,153 +10,117 @@ import { counted, short } from '../words.js'
  * @typedef {Pick<import('../snapshot.js').Place, 'name'|'nodeId'>} Named
  * @typedef {import('../snapshot.js').Place} Place
  * @typedef {import('../snapshot.js').Snapshot} Snapshot
- * @typedef {import('../snapshot.js').Spool} Spool
  */
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** While a gateway starts, or a database is slow, nothing is stored for a while. */
-const STALLED_MS = 120_000
-
-/** @param {Named} stage */
-const stageOf = ({ name, nodeId }) => ({ type: /** @type {const} */ ('stage'), name, nodeId })
 
 /**
  * What should never happen, by the key of the gauge that counts it. It may be over at once: it stays for an hour, to be seen.
+ * @param {string} kind
  * @param {string} key
- * @param {{when: string, level: import('../kind.js').Level, what: (name: string, more: number) => string, fix: string,
- *   several: Kind['several']}} text
- * @returns {Kind}
+ * @param {{when: string, level: import('../kind.js').Level, of?: 'rows'|'batches'|'messages'}} about  `of`: what is counted
+ * @returns {Omit<Kind, 'several'>}
  */
-function happening (key, { when, level, what, fix, several }) {
+function happening (kind, key, { when, level, of }) {
   return {
     when,
     level,
     raiseAfterMs: 0,
     clearAfterMs: HOUR_MS,
     event: 'process',
-    several,
     read: ({ spools, stageIns }) => [...spools, ...stageIns].map(place => ({
       subject: stageOf(place),
       level,
-      what: more => what(short(place.name), more),
-      fix,
+      what: more => phrase(kind, { name: short(place.name), ...of && { [of]: counted(more, of) } }),
+      fix: phrase(`${kind}.fix`),
       count: Number(place.gauge[key] ?? 0)
     }))
   }
 }
 
-/**
- * @param {Place} place
- * @param {string} key
- * @param {(name: string, more: number) => string} what
- * @param {string} fix
- * @returns {Finding}
- */
-function lossOf (place, key, what, fix) {
-  const count = Number(place.gauge[key] ?? 0)
-  return { subject: stageOf(place), level: 'problem', what: more => what(short(place.name), more), fix, count }
+/** @param {Place} place @param {string} key  of the gauge @param {string} said  the key of what is said @returns {Finding} */
+function lossOf (place, key, said) {
+  return {
+    subject: stageOf(place),
+    level: 'problem',
+    what: more => phrase(said, { name: short(place.name), rows: counted(more), count: more }),
+    fix: phrase(`${said}.fix`),
+    count: Number(place.gauge[key] ?? 0)
+  }
 }
 
 /**
- * Whether something else that is raised says why nothing of a spool is stored: a database that is away, or has rows in hand and does not
- * answer, or refuses too much; a broker; a sink that could not start; a flow that does not pass on what it gets.
+ * Rows that stages have refused: a stage out says how many, of all its sources; a stage in counts them as its own.
  * @param {Snapshot} snapshot
- * @param {Spool} spool
+ * @returns {{stage: Named, rows: number}[]}
  */
-function isExplained ({ unconnected, failed, stageIns }, { required, takers }) {
-  return unconnected.length > 0 || failed.some(({ nodeId }) => required.some(sink => sink === nodeId)) ||
-    stageIns.some(({ gauge }) => Number(gauge.parkedRows) > 0) ||
-    takers.some(({ gauge }) => gauge.connected === false || Number(gauge.pendingRows) > 0 || Boolean(gauge.stoppedSources))
+function refusedBy ({ spools, ownMeters }) {
+  const told = spools.filter(({ gauge }) => gauge.refusedRows !== undefined)
+  const others = ownMeters.filter(({ nodeId }) => !told.some(spool => spool.nodeId === nodeId))
+  return [
+    ...told.map(stage => ({ stage, rows: Number(stage.gauge.refusedRows) })),
+    ...others.map(stage => ({ stage, rows: stage.meter.dropped }))
+  ]
 }
 
-/** Who does not take what a spool has, as far as this gateway can know. @param {Spool} spool */
-function whoDoesNot ({ required, takers }) {
-  if (required.length === 0) return 'The rows wait in it. No sink is known that would take them.'
-  const others = required.length - takers.length
-  const here = takers.length > 0 ? ` Of its sinks, these run here and get none: ${takers.map(({ name }) => name).join(', ')}.` : ''
-  const away = others > 0 ? ` Nothing is heard of ${counted(others, 'sink')} that it waits for: disabled, or of another gateway.` : ''
-  return `The rows wait in it.${here}${away}`
-}
-
-const ROOM = 'Give it a larger spool, or a database that keeps up; when full, it can hold its sources up instead.'
-
-/** @type {Record<string, Kind>} */
+/** @type {Record<string, Omit<Kind, 'several'>>} */
 export const stagingKinds = {
   'broker-unreachable': {
     when: 'A broker is not reached, or refuses the gateway: one alarm for all nodes that use it.',
     level: 'problem',
+    knows: ({ connected }, { name }) => connected.has(name),
     raiseAfterMs: 10_000,
     clearAfterMs: 10_000,
-    several: count => `${count} brokers are not reachable`,
     read: ({ unconnected, spoolFullInSeconds }) => unconnected.map(({ broker, problem, nodes }) => {
       const refused = /SLUICE_BROKER_(AUTH|CLIENT_ID|TLS|PROTOCOL|BUSY|TAKEN_OVER)/.test(problem)
-      const full = typeof spoolFullInSeconds === 'number' ? `: the spool is full in ${remaining(spoolFullInSeconds)}` : ''
+      const said = refused ? 'broker-unreachable.refused' : 'broker-unreachable'
+      const name = short(broker)
       return {
         subject: { type: 'broker', name: broker },
         level: 'problem',
-        what: `The broker ${short(broker)} ${refused ? 'refuses this gateway' : 'is not reachable'}${full}`,
-        reason: [problem, `It is used by ${nodes.join(', ')}.`].filter(Boolean).join(' '),
-        fix: refused ? 'Correct what the reason says in the node of the broker.' : 'Start the broker, or correct its address.'
+        what: typeof spoolFullInSeconds === 'number'
+          ? phrase(`${said}.filling`, { name, time: lasting(spoolFullInSeconds) })
+          : phrase(said, { name }),
+        reason: phrase(problem ? 'broker-unreachable.reason' : 'broker-unreachable.users', { problem, nodes }),
+        fix: phrase(`${said}.fix`)
       }
     })
   },
   spool: {
     when: 'A spool is filled over its limit (80 %); a problem once it accepts nothing.',
     level: 'problem',
+    knows: ({ spools }, subject) => placesOf(spools, subject).some(({ gauge }) => Number(gauge.accepted) > 0),
     raiseAfterMs: 5000,
     clearAfterMs: 60_000,
-    several: count => `${count} spools are nearly full`,
     read: ({ spools, limits }) => spools.flatMap(spool => {
       const { onDiskBytes, maxBytes, unstoredBytes, blocked } = spool.gauge
       const percent = Math.round(Number(onDiskBytes) / Number(maxBytes) * 100)
       if (!blocked && !(percent > limits.of('spool', spool.name))) return []
       const name = short(spool.name)
-      const until = spool.fullInSeconds === null ? '' : `, and full in ${remaining(spool.fullInSeconds)}`
+      const bytes = measure(Number(unstoredBytes), 'B')
+      const filling = spool.fullInSeconds === null ? null : lasting(spool.fullInSeconds)
       return [{
         subject: stageOf(spool),
         level: blocked ? 'problem' : 'warning',
         what: blocked
-          ? `The spool of ${name} accepts nothing: its sources wait`
-          : `The spool of ${name} is ${percent} % full${until}`,
-        reason: [blocked, `${measure(Number(unstoredBytes), 'B')} of it are to be stored.`].filter(Boolean).join('; '),
-        fix: 'Bring back the database or broker that it waits for, or make room on its disk.'
+          ? phrase(spool.gauge.refusedRows === undefined ? 'spool.waits' : 'spool.refuses', { name }) // as a stage out does
+          : phrase(filling === null ? 'spool' : 'spool.filling', { name, percent, ...filling && { time: filling } }),
+        reason: blocked ? phrase('spool.reason', { blocked: String(blocked), bytes }) : phrase('spool.to-store', { bytes }),
+        fix: phrase('spool.fix')
       }]
     })
   },
-  'not-stored': {
-    when: 'Rows have come into a spool for 2 min, and no sink has stored any, nor has one of another gateway said so: a stage in is ' +
-      'disabled, or leads to no sink that runs. Not raised beside an alarm that says why.',
-    level: 'warning',
-    raiseAfterMs: 0,
-    clearAfterMs: 10_000,
-    several: count => `Of ${count} spools nothing is stored`,
-    read: (snapshot, isRaised) => snapshot.spools.flatMap(spool => {
-      const { stalledMs, gauge } = spool
-      const isStill = isRaised(stageOf(spool)) && gauge.confirmed === 0 // it was before this process started
-      if (stalledMs < (isStill ? 1 : STALLED_MS) || isExplained(snapshot, spool)) return []
-      return [{
-        subject: stageOf(spool),
-        level: 'warning',
-        what: `No sink has stored rows of the spool of ${short(spool.name)} for ${remaining(stalledMs / 1000)}`,
-        reason: whoDoesNot(spool),
-        fix: 'Enable stage in and its sinks, and wire them, here or at the gateway that is to store; or acknowledge it, if it is meant.',
-        lastsMs: stalledMs
-      }]
-    })
-  },
+  'not-stored': notStored,
   'rows-lost': {
     when: 'Rows are lost: by a damaged disk, or because a spool has no longer what a database has not got.',
     level: 'problem',
     raiseAfterMs: 0,
     clearAfterMs: DAY_MS,
     event: 'life',
-    several: count => `${count} stages have lost rows`,
     read: ({ spools, stageIns }) => [
-      ...spools.map(spool => lossOf(spool, 'lostRows', (name, more) => `The spool of ${name} has lost ${counted(more)}`,
-        'Its disk may be failing: sluice doctor looks at it.')),
-      ...stageIns.map(stage => lossOf(stage, 'lostRows', (name, more) => `${counted(more)} that ${name} waits for are in no spool any more`,
-        'A spool that was full and dropped them, or is gone, is the usual cause.'))
+      ...spools.map(spool => lossOf(spool, 'lostRows', 'rows-lost')),
+      ...stageIns.map(stage => lossOf(stage, 'lostRows', 'rows-lost.gone'))
     ]
   },
   'rows-dropped': {
@@ -162,10 +129,7 @@ export const stagingKinds = {
     raiseAfterMs: 0,
     clearAfterMs: DAY_MS,
     event: 'life',
-    several: count => `${count} stages have dropped rows`,
-    read: ({ spools }) => spools.map(spool => {
-      return lossOf(spool, 'droppedRows', (name, more) => `The full spool of ${name} has dropped ${counted(more)}`, ROOM)
-    })
+    read: ({ spools }) => spools.map(spool => lossOf(spool, 'droppedRows', 'rows-dropped'))
   },
   'messages-refused': {
     when: 'Messages, or values in them, that a stage out or stage in takes are not rows; a stage in keeps them as dead letters.',
@@ -173,83 +137,69 @@ export const stagingKinds = {
     raiseAfterMs: 0,
     clearAfterMs: HOUR_MS,
     event: 'process',
-    several: count => `${count} stages get messages that are not rows`,
     read: ({ ownMeters }) => ownMeters.map(stage => ({
       subject: stageOf(stage),
       level: 'warning',
-      what: more => `${short(stage.name)} could not make rows of what it gets: ${counted(more, 'refusal')}`,
-      fix: 'The node says which and why to a catch node; sluice dead-letters list has those that are kept.',
+      what: more => phrase('messages-refused', { name: short(stage.name), refusals: counted(more, 'refusals') }),
+      fix: phrase('messages-refused.fix'),
       count: stage.meter.errors
     }))
   },
   'rows-refused': {
-    when: 'Rows that came to a stage are in no spool, as those of more sources than it may have, or of one whose name cannot be used.',
+    when: 'Rows that came to a stage are in no spool: it is full and what sends them does not wait, they are of more sources than it may ' +
+      'have, or of one whose name cannot be used.',
     level: 'problem',
     raiseAfterMs: 0,
     clearAfterMs: DAY_MS,
     event: 'process',
-    several: count => `${count} stages have not accepted rows`,
-    read: ({ ownMeters }) => ownMeters.map(stage => ({
+    read: snapshot => refusedBy(snapshot).map(({ stage, rows }) => ({
       subject: stageOf(stage),
       level: 'problem',
-      what: more => `${short(stage.name)} could not accept ${counted(more)}, and nothing keeps them`,
-      fix: 'The log says why; a stage out may have too many sources, or names that cannot be used, or no room for what it refuses.',
-      count: stage.meter.dropped
+      what: more => phrase('rows-refused', { name: short(stage.name), rows: counted(more) }),
+      fix: phrase('rows-refused.fix'),
+      count: rows
     }))
   },
   parked: {
     when: 'Rows went into a flow several times without reaching their sinks: they wait in the spool for the next deploy.',
     level: 'warning',
+    knows: ({ stageIns }, subject) => placesOf(stageIns, subject).length > 0, // the start was a deploy
     raiseAfterMs: 5000,
     clearAfterMs: 10_000,
-    several: count => `Behind ${count} stages rows wait for a deploy`,
-    read: ({ stageIns }) => stageIns.filter(({ gauge }) => Number(gauge.parkedRows) > 0).map(stage => ({
-      subject: stageOf(stage),
-      level: 'warning',
-      what: `${counted(Number(stage.gauge.parkedRows))} behind ${short(stage.name)} reach no sink, and wait for a deploy`,
-      fix: 'See that the flow passes on, or settles, all that it gets; then deploy.'
-    }))
+    read: ({ stageIns }) => stageIns.map(stage => ({ stage, count: Number(stage.gauge.parkedRows) })).filter(({ count }) => count > 0)
+      .map(({ stage, count }) => ({
+        subject: stageOf(stage),
+        level: 'warning',
+        what: phrase('parked', { name: short(stage.name), rows: counted(count), count }),
+        fix: phrase('parked.fix')
+      }))
   },
-  'identity-clash': happening('clashes', {
+  'identity-clash': happening('identity-clash', 'clashes', {
     when: 'The identity of a batch is taken by another: two gateways have one id, or a spool was copied.',
     level: 'problem',
-    what: (name, more) => `${counted(more, 'batch').replace(/batchs$/, 'batches')} of ${name} found their place taken by others`,
-    fix: 'Two gateways may have one id, as after a copied card: give one of them another, see SLUICE_CLASH.',
-    several: count => `At ${count} stages identities clash`
+    of: 'batches'
   }),
-  'set-back': happening('setBack', {
+  'set-back': happening('set-back', 'setBack', {
     when: 'A database has less than it had, as after a backup was played back; what the spool still has is sent again.',
-    level: 'warning',
-    what: name => `A database behind ${name} was set back: what the spool still has is stored again`,
-    fix: 'Nothing, if a backup was played back; else see what has removed rows.',
-    several: count => `Databases behind ${count} stages were set back`
+    level: 'warning'
   }),
-  strangers: happening('strangers', {
+  strangers: happening('strangers', 'strangers', {
     when: 'Messages come under the names of gateways or sinks that they are not from.',
     level: 'warning',
-    what: (name, more) => `${name} was told by strangers what is stored: ${counted(more, 'message')} ignored`,
-    fix: 'Have the broker check who may publish where: sluice broker-acl writes its rules.',
-    several: count => `${count} spools hear from strangers`
+    of: 'messages'
   }),
-  impossible: happening('impossible', {
+  impossible: happening('impossible', 'impossible', {
     when: 'Messages of the staging make no sense.',
     level: 'warning',
-    what: (name, more) => `${name} has ignored ${counted(more, 'message')} that made no sense`,
-    fix: 'Something else publishes below sluice/: have the broker check who may.',
-    several: count => `${count} spools hear what makes no sense`
+    of: 'messages'
   }),
-  'too-big': happening('tooBig', {
+  'too-big': happening('too-big', 'tooBig', {
     when: 'Rows are larger than the broker passes on.',
     level: 'problem',
-    what: (name, more) => `The broker passes on none of ${counted(more)} of ${name}: they are too large`,
-    fix: 'Raise the largest message that the broker takes (message_size_limit, max_packet_size of Mosquitto).',
-    several: count => `${count} spools have rows that are too large for the broker`
+    of: 'rows'
   }),
-  doubts: happening('doubts', {
+  doubts: happening('doubts', 'doubts', {
     when: 'What a database has cannot be verified, so its rows stay in the spool.',
-    level: 'warning',
-    what: name => `What the databases behind ${name} have cannot be verified`,
-    fix: 'The log says which gateway or sink it is.',
-    several: count => `What ${count} spools hear cannot be verified`
+    level: 'warning'
   })
 }

@@ -41,6 +41,7 @@ export const schema = {
       title: 'Protocol',
       description: 'http: what is acknowledged is stored. udp (version 1): nothing is acknowledged, and what the network or the ' +
         'server drops is lost; the sink counts it afterwards, and reports it.',
+      'x-check': 'udp-version',
       enum: /** @type {const} */ (['http', 'udp']),
       'x-labels': { http: 'http', udp: 'udp: may lose samples' },
       default: 'http',

@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { say } from '../../../resources/sentences.js'
 import { encodeLines } from '../../messages/codecs/line-protocol/line-protocol.js'
 import { narrowColumn } from '../../messages/codecs/line-protocol/kinds.js'
 import { describe, SluiceError } from '../../base/errors.js'
@@ -45,9 +46,7 @@ export class UdpStore {
    */
   constructor (server, datagramBytes, log) {
     if (server.options.version !== '1') {
-      throw new SluiceError('SLUICE_OPTIONS', 'Only version 1 of InfluxDB accepts datagrams.', {
-        fix: 'Choose http, or a server of version 1.'
-      })
+      throw new SluiceError('SLUICE_OPTIONS', say('udpVersion'))
     }
     this.#server = server
     this.#datagramBytes = datagramBytes

@@ -10,7 +10,8 @@ export const schema = connectionSchema({
       title: 'URL',
       description: 'mongodb://host:port, several hosts of a replica set separated by commas, or mongodb+srv://name; options follow ' +
         'after /? (replicaSet, authSource, authMechanism). Without user and password: they have fields of their own.',
-      pattern: '^mongodb(\\+srv)?://',
+      pattern: '^mongodb(\\+srv)?://[^/]',
+      'x-check': 'mongodb-url',
       default: 'mongodb://127.0.0.1:27017'
     },
     database: { description: 'The database of the collections. MongoDB creates it when the first document is stored.' },

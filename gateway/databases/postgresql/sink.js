@@ -1,3 +1,4 @@
+import { say } from '../../../resources/sentences.js'
 import { SluiceError, describe } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { checkName } from '../names.js'
@@ -39,9 +40,7 @@ export function isTransient (error) {
 export async function open (given, { server }) {
   const options = withDefaults(schema, given)
   if (options.layout === UPSERT && options.hypertable) {
-    throw new SluiceError('SLUICE_OPTIONS', 'A hypertable, which is cut by time, cannot find rows by a key alone.', {
-      fix: 'Switch Hypertable off, or set another layout than "upsert".'
-    })
+    throw new SluiceError('SLUICE_OPTIONS', say('hypertable'))
   }
   return sqlSink(options, storage(options, server))
 }

@@ -53,6 +53,7 @@ export const schema = {
       type: 'boolean',
       title: 'Hypertable',
       description: 'The tables that the sink creates become hypertables by time, which needs TimescaleDB in the database.',
+      'x-check': 'no-upsert',
       default: false,
       'x-advanced': true
     },

@@ -1,3 +1,4 @@
+import { EPOCH, keyProblem, ORIGIN, SEQ, UPSERT_COLUMNS } from '../../../resources/upserts.js'
 import { SluiceError } from '../../base/errors.js'
 import { LAYOUTS, layoutProperties } from '../../batch/layouts.js'
 
@@ -11,12 +12,7 @@ import { LAYOUTS, layoutProperties } from '../../batch/layouts.js'
 
 export const UPSERT = 'upsert'
 
-export const ORIGIN = 'sluice_origin'
-export const EPOCH = 'sluice_epoch'
-export const SEQ = 'sluice_seq'
-
-/** The columns that a table has because of this layout. */
-export const UPSERT_COLUMNS = [ORIGIN, EPOCH, SEQ]
+export { EPOCH, ORIGIN, SEQ, UPSERT_COLUMNS }
 
 const DESCRIPTION = 'upsert: a row per key, the newest, with columns as wide; sluice_origin tells gateways and sources apart, each of ' +
   'which has keys of its own, and sluice_epoch and sluice_seq tell which row is newer.'
@@ -37,6 +33,7 @@ export const upsertProperties = {
       'them all.',
     items: { type: 'string', title: 'Field or tag' },
     maxItems: 3,
+    'x-check': 'upsert-key',
     default: [],
     'x-when': { layout: UPSERT }
   }
@@ -53,9 +50,6 @@ export function withUpsert (property) {
 
 /** @param {{layout?: string, key?: string[]}} options  of a sink @throws {SluiceError} SLUICE_OPTIONS */
 export function checkKey ({ layout, key = [] }) {
-  if (layout !== UPSERT) return
-  const own = key.find(name => UPSERT_COLUMNS.includes(name))
-  if (key.length > 0 && own === undefined) return
-  const problem = own ? `The key of the layout "upsert" cannot be its own column "${own}".` : 'The layout "upsert" has no key.'
-  throw new SluiceError('SLUICE_OPTIONS', problem, { fix: 'Name the fields or tags by which a row is known.' })
+  const problem = layout === UPSERT ? keyProblem(key) : undefined
+  if (problem) throw new SluiceError('SLUICE_OPTIONS', problem)
 }

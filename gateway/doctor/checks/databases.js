@@ -53,9 +53,9 @@ async function serverFindings ({ type, options, sinks, where, signal }) {
 }
 
 /** @param {ServerFacts} facts @param {Server} server @param {string} where @returns {Promise<Finding[]>} */
-async function skew ({ timeMs, resolutionMs }, server, where) {
+async function skew ({ timeMs, resolutionMs = 1 }, server, where) {
   const beforeMs = Date.now()
-  const serverMs = await timeMs(server).catch(() => NaN)
+  const serverMs = await timeMs?.(server).catch(() => NaN) ?? NaN
   const afterMs = Date.now()
   if (Number.isNaN(serverMs)) return [note('It does not tell its time.', where)]
   // Cut off to what it tells in, its time is on the mean half of that later.

@@ -3,8 +3,8 @@
  * cannot answer is missing or rejects, and nothing is said then.
  *
  * @typedef {object} ServerFacts
- * @property {(server: any) => Promise<number>} timeMs  of the server's clock, since 1970
- * @property {number} resolutionMs  of that time
+ * @property {(server: any) => Promise<number>} [timeMs]  of the server's clock, since 1970
+ * @property {number} [resolutionMs]  of that time
  * @property {(server: any, sinks: Record<string, any>[]) => Promise<Rights>} [rights]  `sinks`: the options of those that store there
  * @property {(server: any) => Promise<Disk[]>} [disks]
  *
@@ -24,5 +24,6 @@ export const serverFacts = {
   influxdb: () => import('./influxdb.js'),
   clickhouse: () => import('./clickhouse.js'),
   cassandra: () => import('./cassandra.js'),
-  questdb: () => import('./questdb.js')
+  questdb: () => import('./questdb.js'),
+  kafka: async () => ({})
 }

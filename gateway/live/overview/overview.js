@@ -11,6 +11,7 @@ import { lastBatches, nodeIdOf, sentRows, sourcesOf } from './sources.js'
  *
  * @typedef {import('./sources.js').Source} Source
  * @typedef {import('../../stats/alarm.js').Alarm} Alarm
+ * @typedef {Alarm & {editorId?: string}} LinkedAlarm  by which the editor knows the node that it is about
  * @typedef {import('../stream.js').Feed} Feed
  * @typedef {import('../../stats/ledger.js').SinkBalance} SinkBalance
  * @typedef {Omit<SinkBalance, 'sources'> & {isStaged: boolean}} Balance
@@ -33,7 +34,7 @@ import { lastBatches, nodeIdOf, sentRows, sourcesOf } from './sources.js'
  * @property {number} time  since 1970
  * @property {number} layoutNumber
  * @property {Layout} [layout]
- * @property {Alarm[]} [alarms]  that are raised, problems first
+ * @property {LinkedAlarm[]} [alarms]  that are raised, problems first
  * @property {Alarm[]} [recent]  that are over, newest first
  * @property {SourceColumns} sources
  * @property {{timeMs: number, rows: number[][]}} [stored]  by sink, then by source
@@ -57,6 +58,7 @@ export class Overview {
   #stats
   #gateway
   #isRunning
+  #editorId
   #process = new ProcessReader()
   #readAtMs = performance.now()
   #ticks = 0
@@ -73,12 +75,13 @@ export class Overview {
 
   /**
    * @param {import('../../stats/stats.js').Stats} stats
-   * @param {{gateway: string, isRunning: () => boolean}} about
+   * @param {{gateway: string, isRunning: () => boolean, editorId: (nodeId: string) => string}} about
    */
-  constructor (stats, { gateway, isRunning }) {
+  constructor (stats, { gateway, isRunning, editorId }) {
     this.#stats = stats
     this.#gateway = gateway
     this.#isRunning = isRunning
+    this.#editorId = editorId
     this.pulse = new Pulse(stats)
   }
 
@@ -148,11 +151,17 @@ export class Overview {
 
   #alarms () {
     const { active = [], recent = [] } = this.#stats.alarms ?? {}
-    const alarms = { alarms: active, recent: recent.slice(0, RECENT_ALARMS) }
+    const alarms = { alarms: active.map(alarm => this.#linked(alarm)), recent: recent.slice(0, RECENT_ALARMS) }
     const text = JSON.stringify(alarms)
     if (text === this.#alarmsText) return {}
     this.#alarmsText = text
     return structuredClone(alarms)
+  }
+
+  /** @param {Alarm} alarm @returns {LinkedAlarm} */
+  #linked (alarm) {
+    const { nodeId } = alarm.subject
+    return nodeId === undefined ? alarm : { ...alarm, editorId: this.#editorId(nodeId) }
   }
 
   /** @param {ReturnType<Pulse['take']>} times @returns {SourceColumns} */

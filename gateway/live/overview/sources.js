@@ -13,9 +13,6 @@
 /** More are not shown one by one. */
 export const MAX_SOURCES = 1000
 
-/** What a stage counts under its own name belongs to no source. */
-const OWN = / \(stage (?:in|out)\)$/
-
 /**
  * Those of this gateway first, each by name.
  * @param {Stats} stats
@@ -24,7 +21,7 @@ const OWN = / \(stage (?:in|out)\)$/
  * @returns {Source[]}
  */
 export function sourcesOf (stats, lines, ownGateway) {
-  const staged = new Map(stats.metersOf('stage').filter(({ id }) => !OWN.test(id)).map(meter => [meter.id, meter]))
+  const staged = new Map(stats.metersOf('stage').filter(({ isOwn }) => !isOwn).map(meter => [meter.id, meter]))
   /** @type {Map<string, Meter[]>} */
   const sent = new Map()
   for (const meter of stats.metersOf('source')) {

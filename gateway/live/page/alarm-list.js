@@ -3,7 +3,7 @@ import { counted, text } from './text.js'
 import { clock, lasting, since } from './times.js'
 
 /**
- * @typedef {import('../../stats/alarm.js').Alarm} Alarm
+ * @typedef {import('../overview/overview.js').LinkedAlarm} Alarm
  * @typedef {{item: HTMLElement, update: (alarm: Alarm, nowMs: number, link: HTMLElement|null) => void}} Shown
  */
 
@@ -73,7 +73,8 @@ function alarmItem (first) {
       item.className = `alarm ${alarm.level}${alarm.acknowledgedMs === null ? '' : ' seen'}`
       say(badge, text(`level.${alarm.level}`))
       say(what, alarm.what)
-      say(when, since(alarm.raisedMs, nowMs))
+      const lasts = since(alarm.raisedMs, nowMs)
+      say(when, alarm.isFromBefore ? text('alarms.checking', { since: lasts }) : lasts)
       say(reason, alarm.reason ?? '')
       reason.hidden = !alarm.reason
       say(fix, alarm.fix)
@@ -91,11 +92,11 @@ function alarmItem (first) {
  * @param {import('./plant.js').Plant} plant
  * @param {string|null} editor
  */
-function placeOf ({ subject: { type, name, nodeId = '' } }, plant, editor) {
+function placeOf ({ subject: { type, name, nodeId = '' }, editorId }, plant, editor) {
   const to = (/** @type {string} */ href, /** @type {string} */ words) => element('a', { href }, words)
   if (type === 'sink' && plant.sink(nodeId)) return to(`#sink/${encodeURIComponent(nodeId)}`, text('alarms.show', { name }))
   if (type === 'source' && plant.source(name)) return to(`#source/${encodeURIComponent(name)}`, text('alarms.show', { name }))
-  return nodeId !== '' && editor !== null ? to(`${editor}#node/${nodeId}`, text('detail.editor')) : null
+  return editorId !== undefined && editor !== null ? to(`${editor}#node/${editorId}`, text('detail.editor')) : null
 }
 
 /** @param {string} id @returns {Promise<string>} what came of it */

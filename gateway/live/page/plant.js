@@ -1,6 +1,7 @@
 import { coloursOf } from './colours.js'
 import { sinkLevel, sourceLevel } from './levels.js'
 import { Rates } from './rates.js'
+import { translated } from './text.js'
 import { keyOf, Tracks } from './tracks.js'
 
 /**
@@ -86,8 +87,8 @@ export class Plant {
       this.#layout = tick.layout
       this.#colours = coloursOf(tick.layout.sinks.map(({ id }) => id))
     }
-    this.alarms = tick.alarms ?? this.alarms
-    this.recent = tick.recent ?? this.recent
+    if (tick.alarms) this.alarms = tick.alarms.map(translated)
+    if (tick.recent) this.recent = tick.recent.map(translated)
     if (tick.balances) this.#balances = new Map(tick.balances.map(balance => [balance.id, balance]))
     this.#count(tick)
     this.stages = this.#layout.stages.map((stage, i) => ({ ...stage, ...tick.stages[i], rate: null }))

@@ -1,39 +1,46 @@
+import { phrase, speaker } from '../../stats/phrases.js'
+
 /**
- * All texts of the page, by key, in the language of its reader. A text has places for values, as `{name}`; one that depends on a count is
- * an object of plural forms, chosen by `count`.
+ * All texts of the page, by key, in the language of its reader; and those of alarms, which the gateway says in English, too.
  *
- * @typedef {string|Record<string, string>} Text
- * @typedef {Record<string, string|number>} Values
+ * @typedef {import('../../stats/phrases.js').Catalogue} Catalogue
+ * @typedef {import('../../stats/alarm.js').Alarm} Alarm
  */
 
-/** Each has a file in `locales/`; the first is complete, and stands in where another lacks something. */
+/** Each has a file in `locales/`, here and in `stats/`; the first is complete, and stands in where another lacks something. */
 const LANGUAGES = ['en-US', 'de']
 
-/** @type {Record<string, Text>} */
+/** @type {Catalogue} */
 let catalogue = {}
 export let language = LANGUAGES[0]
-let plural = new Intl.PluralRules(language)
 let whole = new Intl.NumberFormat(language)
+let say = speaker(catalogue, language, counted)
+let sayOfAlarm = say
 
 /** Before anything else is asked for. */
 export async function loadTexts () {
   language = chosen(navigator.languages)
   document.documentElement.lang = language
-  plural = new Intl.PluralRules(language)
   whole = new Intl.NumberFormat(language)
-  const read = async (/** @type {string} */ name) => (await fetch(new URL(`locales/${name}.json`, import.meta.url))).json()
-  catalogue = await read(LANGUAGES[0])
-  if (language !== LANGUAGES[0]) Object.assign(catalogue, await read(language))
+  const [texts, alarmTexts] = await Promise.all(['locales', '../../stats/locales'].map(read))
+  catalogue = texts
+  say = speaker(texts, language, counted)
+  sayOfAlarm = speaker(alarmTexts, language, counted)
 }
 
-/** @param {string} key @param {Values} [values] @returns {string} the key, where nothing is known by it */
-export function text (key, values = {}) {
-  const found = catalogue[key] ?? key
-  const form = typeof found === 'string' ? found : found[plural.select(Number(values.count))] ?? found.other
-  return form.replace(/\{(\w+)\}/g, (place, name) => {
-    const value = values[name]
-    return typeof value === 'number' ? counted(value) : value ?? place
-  })
+/** @param {string} folder @returns {Promise<Catalogue>} */
+async function read (folder) {
+  const files = [...new Set([LANGUAGES[0], language])].map(name => fetch(new URL(`${folder}/${name}.json`, import.meta.url)))
+  return Object.assign({}, ...await Promise.all(files.map(async file => (await file).json())))
+}
+
+/** @param {string} key @param {import('../../stats/phrases.js').Values} [values] @returns {string} the key, where nothing is known by it */
+export function text (key, values) { return say(phrase(key, values)) }
+
+/** An alarm in the language of its reader; what it was told by others stays as it is. @param {Alarm} alarm @returns {Alarm} */
+export function translated (alarm) {
+  const said = Object.entries(alarm.phrases ?? {}).map(([part, its]) => [part, sayOfAlarm(its)])
+  return { ...alarm, ...Object.fromEntries(said) }
 }
 
 /** @param {string} key */

@@ -1,9 +1,10 @@
+import { ADDRESSES, isBits } from '../../../resources/modbus-addresses.js'
 import { SluiceError } from '../../base/errors.js'
 
 /**
  * Requests and replies without their framing ("MODBUS application protocol specification" 1.1b3): a function code and its data.
  *
- * @typedef {'coils'|'discrete-inputs'|'holding-registers'|'input-registers'} Area
+ * @typedef {import('../../../resources/modbus-addresses.js').Area} Area
  * @typedef {Uint8Array|Uint16Array} Values  registers, or bits as 0 and 1
  *
  * @typedef {object} Request
@@ -15,6 +16,8 @@ import { SluiceError } from '../../base/errors.js'
  * @typedef {{values: Values}|{exception: number}|{problem: string}} Answer  `problem`: why it is not an answer to this request. The answer
  *   to a write has no values
  */
+
+export { isBits }
 
 /** Function codes. */
 export const READ = { coils: 1, 'discrete-inputs': 2, 'holding-registers': 3, 'input-registers': 4 }
@@ -41,13 +44,7 @@ export const EXCEPTIONS = {
 export const MAX_READ = { bits: 2000, registers: 125 }
 export const MAX_WRITTEN = { bits: 1968, registers: 123 }
 
-const ADDRESSES = 0x10000
 const COIL_ON = 0xFF00
-
-/** @param {Area} area */
-export function isBits (area) {
-  return area === 'coils' || area === 'discrete-inputs'
-}
 
 /**
  * @param {Area} area @param {number} address  from 0 @param {number} count

@@ -1,4 +1,4 @@
-import { UNITS_PATTERN } from './units.js'
+import { UNITS_PATTERN } from '../../../resources/units.js'
 
 /** What can go wrong with a request, by the name of the fault. */
 export const FAULTS = {
@@ -12,9 +12,6 @@ export const FAULTS = {
   'wrong-transaction': 'Reply to another request (TCP)',
   'bad-crc': 'Wrong checksum (RTU)'
 }
-
-/** The framing of those that are for one kind only. @type {Record<string, 'tcp'|'rtu'>} */
-export const FRAMING_OF = { 'wrong-transaction': 'tcp', 'bad-crc': 'rtu' }
 
 const properties = {
   unit: {

@@ -1,9 +1,10 @@
+import { faultProblem } from '../../../resources/modbus-registers.js'
+import { readUnits } from '../../../resources/units.js'
 import { SluiceError } from '../../base/errors.js'
 import { readOptions } from '../../base/options.js'
 import { fractionAt } from '../../base/random.js'
 import { exceptionTo } from './answer.js'
-import { commandSchema, FAULTS, FRAMING_OF } from './fault.schema.js'
-import { readUnits } from './units.js'
+import { commandSchema, FAULTS } from './fault.schema.js'
 
 /**
  * @typedef {keyof typeof FAULTS} Kind
@@ -139,11 +140,8 @@ export class Faults {
 
   /** @param {Row} row @param {bigint|null} untilNs @returns {Fault} */
   #fault (row, untilNs) {
-    const needed = FRAMING_OF[row.fault]
-    if (needed && needed !== this.#framing) {
-      const kind = needed === 'tcp' ? 'Modbus TCP' : 'RTU'
-      throw new SluiceError('SLUICE_OPTIONS', `The fault ${row.fault} is for connections of ${kind} only.`)
-    }
+    const { problem } = faultProblem(row, this.#framing, commandSchema.properties.unit.title) ?? {}
+    if (problem) throw new SluiceError('SLUICE_OPTIONS', problem)
     return { row, units: row.unit === '' ? null : readUnits(row.unit), untilNs }
   }
 }

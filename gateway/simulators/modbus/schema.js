@@ -2,7 +2,7 @@ import { schema as device } from '../../modbus/device.schema.js'
 import { NUMBER_TYPES } from '../../modbus/values.js'
 import { rowSchema as fault } from './fault.schema.js'
 import { SHAPES } from './shapes.js'
-import { UNITS_PATTERN } from './units.js'
+import { UNITS_PATTERN } from '../../../resources/units.js'
 
 const { path, baudRate, parity, stopBits } = device.properties
 const onNetwork = { connection: ['tcp', 'rtu-over-tcp'] }
@@ -95,7 +95,7 @@ export const schema = {
       type: 'string',
       title: 'Listen on',
       description: '127.0.0.1 is reached from this machine only, 0.0.0.0 from every network. Modbus has no passwords.',
-      minLength: 1,
+      pattern: '^[A-Za-z0-9._:%-]+$',
       'x-when': onNetwork,
       default: '127.0.0.1'
     },
@@ -120,6 +120,7 @@ export const schema = {
       minLength: 1,
       pattern: UNITS_PATTERN,
       examples: ['1, 3, 5-12'],
+      'x-check': 'modbus-units',
       default: '1'
     },
     registers: {
@@ -127,6 +128,7 @@ export const schema = {
       title: 'Registers',
       description: 'Values that change. A register or coil that is written keeps what was written.',
       maxItems: 1000,
+      'x-check': 'modbus-registers',
       default: [
         { address: 0, shape: 'counter' },
         { address: 2, type: 'float32', shape: 'sine', value: 20, amplitude: 5, periodS: 60 },
@@ -150,6 +152,7 @@ export const schema = {
       title: 'Faults',
       description: 'What goes wrong from the start on. Each request gets the first fault that its probability selects.',
       maxItems: 100,
+      'x-check': 'modbus-faults',
       default: [],
       items: fault
     },

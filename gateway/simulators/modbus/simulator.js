@@ -1,3 +1,4 @@
+import { readUnits } from '../../../resources/units.js'
 import { systemClock } from '../../clock/system-clock.js'
 import { describe } from '../../base/errors.js'
 import { readOptions } from '../../base/options.js'
@@ -10,7 +11,6 @@ import { networkPort, serialPort } from './ports.js'
 import { schema } from './schema.js'
 import { Session } from './session.js'
 import { Unit } from './unit.js'
-import { readUnits } from './units.js'
 
 export { schema }
 

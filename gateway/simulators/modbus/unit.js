@@ -1,7 +1,6 @@
-import { SluiceError } from '../../base/errors.js'
+import { readUnits } from '../../../resources/units.js'
 import { derive } from '../../base/random.js'
 import { signal } from './shapes.js'
-import { readUnits } from './units.js'
 
 /**
  * @typedef {import('../../modbus/wire/pdu.js').Area} Area
@@ -23,7 +22,6 @@ export class Unit {
    * @param {number} number
    * @param {import('./shapes.js').Row[]} rows
    * @param {{hasOthers: boolean, seed: number}} options  `hasOthers`: the addresses that are not in the rows exist too
-   * @throws {SluiceError} SLUICE_OPTIONS where two rows use the same registers
    */
   constructor (number, rows, { hasOthers, seed }) {
     this.number = number
@@ -32,10 +30,7 @@ export class Unit {
     rows.forEach((row, index) => {
       if (row.unit === '' || readUnits(row.unit).has(number)) this.#signals[row.area].push(signal(row, derive(unitSeed, index)))
     })
-    for (const signals of Object.values(this.#signals)) {
-      signals.sort((a, b) => a.address - b.address)
-      refuseOverlap(signals)
-    }
+    for (const signals of Object.values(this.#signals)) signals.sort((a, b) => a.address - b.address)
   }
 
   /** @param {Area} area @param {number} address @param {number} count */
@@ -78,17 +73,5 @@ export class Unit {
   /** @param {Area} area @param {number} start @param {number} end */
   #among (area, start, end) {
     return this.#signals[area].filter(({ address, count }) => address < end && start < address + count)
-  }
-}
-
-/** @param {Signal[]} signals */
-function refuseOverlap (signals) {
-  let free = 0
-  for (const { area, address, count } of signals) {
-    if (address < free) throw new SluiceError('SLUICE_OPTIONS', `Two rows of the registers use address ${address} of the ${area}.`)
-    free = address + count
-    if (free > ADDRESSES) {
-      throw new SluiceError('SLUICE_OPTIONS', `A value of ${count} registers does not fit at address ${address}: 65535 is the last.`)
-    }
   }
 }

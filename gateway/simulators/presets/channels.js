@@ -1,4 +1,3 @@
-import { SluiceError } from '../../base/errors.js'
 import { samplesOf } from '../samples.js'
 import { sampleRateHz, trouble } from './properties.js'
 
@@ -13,6 +12,8 @@ export const channels = {
       description: 'One column each, all sampled at the same times.',
       minItems: 1,
       maxItems: 1000,
+      'x-unique': ['name'],
+      'x-check': 'field-names',
       default: [{ name: 'value', shape: 'sine', offset: 0, amplitude: 1, frequencyHz: 1, noise: 0, unit: '', type: 'float64' }],
       items: {
         type: 'object',
@@ -52,19 +53,5 @@ export const channels = {
     sampleRateHz,
     ...trouble
   },
-  open: (options, startNs) => {
-    refuseDuplicates(options.channels)
-    return samplesOf(options, options.channels, startNs)
-  }
-}
-
-/** @param {{name: string}[]} list */
-function refuseDuplicates (list) {
-  const names = new Set()
-  for (const { name } of list) {
-    if (names.has(name)) {
-      throw new SluiceError('SLUICE_OPTIONS', `Two channels are named "${name}".`, { fix: 'Give each a name of its own.' })
-    }
-    names.add(name)
-  }
+  open: (options, startNs) => samplesOf(options, options.channels, startNs)
 }

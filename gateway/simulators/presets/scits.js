@@ -1,4 +1,3 @@
-import { SluiceError } from '../../base/errors.js'
 import { Records } from '../records.js'
 import { MAX_NARROW_ROWS, sensorColumn, uniformColumn } from './narrow.js'
 import { sensors, stepSeconds } from './properties.js'
@@ -27,13 +26,13 @@ export const scits = {
       'x-labels': { regular: 'Regular', irregular: 'Irregular' },
       default: 'regular'
     },
-    lowest: bound('Lowest value', 'Of the equally probable whole numbers. SciTS has 0; its MinValue is a bound of a query.', 0),
+    lowest: {
+      ...bound('Lowest value', 'Of the equally probable whole numbers. SciTS has 0; its MinValue is a bound of a query.', 0),
+      'x-check': 'not-above-highest'
+    },
     highest: bound('Highest value', 'SciTS has 2³¹ − 1; its MaxValue is a bound of a query.', MAX_INT32)
   },
   open: ({ name, sensors: count, stepSeconds: seconds, steps, lowest, highest, seed }, startNs) => {
-    if (lowest > highest) {
-      throw new SluiceError('SLUICE_OPTIONS', `The lowest value, ${lowest}, is above the highest, ${highest}.`, { fix: 'Exchange them.' })
-    }
     return new Records({
       source: name,
       columns: [sensorColumn(count), uniformColumn(lowest, highest, seed)],

@@ -81,6 +81,7 @@ export const schema = {
       description: 'Of dates without one, for example Europe/Berlin. Of the hour that comes twice in autumn, the first is meant.',
       default: 'UTC',
       minLength: 1,
+      'x-check': 'time-zone',
       'x-when': { timeFormat: ['auto', 'date', 'day-first', 'month-first'] }
     },
     rowsPerSecond: {

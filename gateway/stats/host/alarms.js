@@ -1,4 +1,6 @@
+import { inEnglish } from '../english.js'
 import { measure } from '../format.js'
+import { phrase } from '../phrases.js'
 
 /**
  * From when on the machine's state is worth a warning. All of it is told in the report, whatever it is.
@@ -10,6 +12,9 @@ import { measure } from '../format.js'
  * @property {'warning'|'problem'} level
  * @property {string} what
  * @property {string} fix
+ * @property {{what: Phrase, fix: Phrase}} phrases  the same in any language, without a point at the end
+ *
+ * @typedef {import('../phrases.js').Phrase} Phrase
  */
 
 /** A Pi slows down from 80 °C on, and below 85 °C at the latest. */
@@ -23,18 +28,14 @@ const LEAST_BYTES = 100e6
 const WORN_PERCENT = 80
 const WORN_OUT_PERCENT = 100
 
-const MAKE_ROOM =
-  'Make room: sluice sinks list shows what spools take, du -xh / | sort -h | tail what else does. A sink may have a maximum age.'
-const COOL = 'Give it air or a heat sink, and see what takes the processor.'
-const POWER = 'Use the power supply made for it and a short thick cable; a USB adapter that takes much needs a hub of its own.'
-const REPLACE = 'Copy it while it still reads (sudo dd), and replace it by one made for endurance.'
+const MAKE_ROOM = phrase('host.room')
+const COOL = phrase('host.cool')
+const POWER = phrase('host.supply')
+const REPLACE = phrase('host.replace')
 
-/** @type {Record<import('./throttling.js').Reason, string>} */
-const SLOWED = {
-  underVoltage: 'the supply voltage was too low',
-  frequencyCapped: 'the processor\'s frequency was capped',
-  throttled: 'the processor was throttled',
-  softTemperatureLimit: 'the temperature limit was reached'
+/** @param {Alarm['kind']} kind @param {Alarm['level']} level @param {Phrase} what @param {Phrase} fix @returns {Alarm} */
+function alarm (kind, level, what, fix) {
+  return { kind, level, what: `${inEnglish(what)}.`, fix: inEnglish(fix), phrases: { what, fix } }
 }
 
 /** @param {Partial<HostState>} state @returns {Alarm[]} */
@@ -51,7 +52,7 @@ export function alarmsOf ({ temperatureCelsius, throttling, cards = [], disk }) 
 function temperatureAlarms (celsius) {
   if (celsius < HOT_CELSIUS) return []
   const level = celsius < TOO_HOT_CELSIUS ? 'warning' : 'problem'
-  return [{ kind: 'temperature', level, what: `The processor has ${celsius.toFixed(0)} °C.`, fix: COOL }]
+  return [alarm('temperature', level, phrase('host.temperature', { celsius: celsius.toFixed(0) }), COOL)]
 }
 
 /** @param {import('./throttling.js').Throttling} throttling @returns {Alarm[]} */
@@ -59,19 +60,19 @@ function throttlingAlarms ({ now, sinceStart }) {
   const reasons = now.length > 0 ? now : sinceStart
   if (reasons.length === 0) return []
   const fix = reasons.includes('underVoltage') ? POWER : COOL
-  const when = now.length > 0 ? 'Now:' : 'Since the machine started:'
+  const when = now.length > 0 ? 'host.power.now' : 'host.power.before'
   const level = now.includes('underVoltage') ? 'problem' : 'warning'
-  return [{ kind: 'power', level, what: `${when} ${reasons.map(reason => SLOWED[reason]).join(', ')}.`, fix }]
+  return [alarm('power', level, phrase(when, { reasons: reasons.map(reason => phrase(`host.power.${reason}`)) }), fix)]
 }
 
 /** @param {import('./cards.js').Card} card @returns {Alarm[]} */
 function cardAlarms ({ name, wornPercent, reserve }) {
   const isOut = wornPercent > WORN_OUT_PERCENT || reserve === 'urgent'
   if (!isOut && wornPercent < WORN_PERCENT && reserve !== 'warning') return []
-  const worn = wornPercent > WORN_OUT_PERCENT ? 'all' : `${wornPercent} %`
-  const left = reserve === 'urgent' ? ', and 90 % of its reserve' : reserve === 'warning' ? ', and 80 % of its reserve' : ''
-  const what = `The card ${name} has used ${worn} of its life${left}.`
-  return [{ kind: 'card', level: isOut ? 'problem' : 'warning', what, fix: REPLACE }]
+  const used = reserve === 'urgent' ? 90 : reserve === 'warning' ? 80 : null
+  const left = used === null ? '' : phrase('host.card.left', { percent: used })
+  const what = phrase(wornPercent > WORN_OUT_PERCENT ? 'host.card.out' : 'host.card', { name, percent: wornPercent, left })
+  return [alarm('card', isOut ? 'problem' : 'warning', what, REPLACE)]
 }
 
 /** @param {Space} space @returns {Alarm[]} */
@@ -81,12 +82,12 @@ export function spaceAlarms ({ freeBytes, totalBytes, freeInodes = 1, totalInode
   /** @type {Alarm[]} */
   const alarms = []
   if (isFull || isBelow(SCARCE)) {
-    const what = `${measure(freeBytes, 'B')} of ${measure(totalBytes, 'B')} are free.`
-    alarms.push({ kind: 'space', level: isFull ? 'problem' : 'warning', what, fix: MAKE_ROOM })
+    const what = phrase('host.space', { free: measure(freeBytes, 'B'), total: measure(totalBytes, 'B') })
+    alarms.push(alarm('space', isFull ? 'problem' : 'warning', what, MAKE_ROOM))
   }
   if (freeInodes < totalInodes * SCARCE.share) {
     const level = freeInodes < totalInodes * NEARLY_FULL.share ? 'problem' : 'warning'
-    alarms.push({ kind: 'files', level, what: `${freeInodes} of ${totalInodes} files are left: no more can be made then.`, fix: MAKE_ROOM })
+    alarms.push(alarm('files', level, phrase('host.files', { free: freeInodes, total: totalInodes }), MAKE_ROOM))
   }
   return alarms
 }

@@ -204,5 +204,6 @@ describe('Kill test: the check', () => {
   describe('of ClickHouse', () => checkTests('clickhouse', 'clickhouse'))
   describe('of the old ClickHouse', () => checkTests('clickhouse-old', 'clickhouse-old'))
   describe('of Cassandra', () => checkTests('cassandra', 'cassandra'))
+  describe('of Kafka', () => checkTests('kafka', 'kafka'))
   describe('of files', () => checkTests('file', 'file'))
 })

@@ -8,6 +8,7 @@ import pg from 'pg'
 import { tableName } from '../../../gateway/databases/cassandra/dialect.js'
 import { openSession } from '../../../gateway/databases/duckdb/instance.js'
 import { quote } from '../../../gateway/databases/names.js'
+import { KafkaReader } from '../../servers/kafka-reader.js'
 
 /**
  * How to make rows go missing, come twice or change behind the back of the check.
@@ -194,6 +195,23 @@ export const editsOf = {
     }
   },
 
+  kafka ({ server: { port } }) {
+    /** A topic is written, never changed: this one is made again. @param {number} count @param {(row: string) => string[]} edit */
+    const replace = (count, edit) => withReader(port, async reader => {
+      const rows = (await reader.committed(TABLE)).map(({ value }) => String(value))
+      await reader.admin.deleteTopics({ topics: [TABLE] })
+      await reader.admin.createTopics({ topics: [TABLE], partitions: 1, replicas: 1 })
+      const edited = rows.flatMap(row => JSON.parse(row).count === count ? edit(row) : [row])
+      await reader.produce(edited.map(row => ({ topic: TABLE, partition: 0, key: Buffer.from(TABLE), value: Buffer.from(row) })))
+    })
+    return {
+      remove: count => replace(count, () => []),
+      repeat: count => replace(count, row => [row, row]),
+      change: (count, strain) => replace(count, row => [row.replace(/"strain":[^,}]+/, `"strain":${strain}`)]),
+      clear: () => withReader(port, reader => reader.clear())
+    }
+  },
+
   file ({ sink: { folder } }) {
     const editRow = async (/** @type {number} */ count, /** @type {(cells: string[], names: string[]) => string[][]} */ edit) => {
       const path = join(folder, `${TABLE}-000001.csv`)
@@ -220,4 +238,11 @@ function sqlEdits (quoted, execute) {
     change: (/** @type {number} */ count, /** @type {number} */ strain) =>
       execute(`UPDATE ${table} SET ${quoted('strain')} = ${strain} ${where(count)}`)
   }
+}
+
+/** @param {number} port @param {(reader: KafkaReader) => Promise<void>} work */
+async function withReader (port, work) {
+  const reader = new KafkaReader({ port })
+  await work(reader)
+  await reader.close()
 }

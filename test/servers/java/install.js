@@ -1,3 +1,3 @@
-import { cassandra, fetchJars, questdb } from './jars.js'
+import { cassandra, fetchJars, kafka, questdb } from './jars.js'
 
-process.exitCode = [cassandra, questdb].map(fetchJars).includes(false) ? 1 : 0
+process.exitCode = [cassandra, kafka, questdb].map(fetchJars).includes(false) ? 1 : 0

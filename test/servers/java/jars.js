@@ -25,6 +25,14 @@ export const questdb = {
   name: 'questdb', artifacts: ['org.questdb:questdb:9.3.4'], size: '29 MB', skipped: 'QuestDB sink and kill tests'
 }
 
+/** @type {JavaServer} */
+export const kafka = {
+  name: 'kafka',
+  artifacts: ['org.apache.kafka:kafka_2.13:4.3.1', 'org.apache.kafka:kafka-tools:4.3.1', 'org.slf4j:slf4j-simple:1.7.36'],
+  size: '70 MB',
+  skipped: 'Kafka sink and kill tests'
+}
+
 /** @param {JavaServer} server */
 const folderOf = ({ name }) => join(here, '..', '..', '..', 'node_modules', '.cache', 'sluice', `jars-${name}`)
 

@@ -1,0 +1,115 @@
+import { withDefaults } from '../../base/defaults.js'
+import { SluiceError } from '../../base/errors.js'
+import { connectError, orPasswordMissing } from '../connecting/failure.js'
+import { testInTime } from '../connecting/limits.js'
+import { plainTextAdvice } from '../connecting/tls.js'
+import { COMMITS_TABLE } from '../names.js'
+import { isAnswer, isAnswered, KafkaClient, reasonOf } from './client.js'
+import { schema } from './connection.schema.js'
+
+export { schema }
+
+/**
+ * @typedef {object} ConnectionOptions
+ * @property {string} host
+ * @property {number} port
+ * @property {'none'|'scram-sha-512'|'scram-sha-256'|'plain'} login
+ * @property {string} user
+ * @property {string} password
+ * @property {'off'|'require'|'verify'} tls
+ * @property {string} ca
+ */
+
+/** @type {import('../connecting/failure.js').Fixes} */
+const FIXES = [
+  [/SASL|authentication/i, 'Check user, password and kind of login.'],
+  [/secure TLS connection/i, 'Check the port and whether the brokers expect TLS there.'],
+  [/^connection closed/i, 'Check that the brokers run, and expect this kind of login, and TLS or none, at this port.'],
+  [/authori[sz]/i, 'Grant the user what the help of the server lists.']
+]
+
+/** @param {Record<string, unknown>} options  see the schema */
+export function connect (options) {
+  return new KafkaServer(/** @type {ConnectionOptions} */ (withDefaults(schema, options)))
+}
+
+/** A cluster. Each sink has connections of its own, as requests on one wait for each other. */
+export class KafkaServer {
+  #options
+
+  /** @param {ConnectionOptions} options */
+  constructor (options) {
+    this.#options = options
+  }
+
+  /** For messages. */
+  get place () { return `Kafka at ${this.#options.host}:${this.#options.port}` }
+
+  /** Nothing is connected before it is needed. The caller closes it. */
+  client () {
+    checkNode(process.versions.node)
+    return new KafkaClient(this.#options)
+  }
+
+  /**
+   * @template T
+   * @param {() => Promise<T>} work  with a client of this server
+   * @returns {Promise<T>}
+   * @throws {SluiceError} SLUICE_SINK_CONNECT
+   */
+  async use (work) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isConnection(error)) throw error
+      throw connectError(this.place, orPasswordMissing(reasonOf(error), this.place, this.#options, [/SASL/i]), FIXES)
+    }
+  }
+
+  /** @param {{signal?: AbortSignal}} [options] */
+  async test ({ signal } = {}) {
+    const client = this.client()
+    try {
+      return await testInTime(this.place, signal, () => this.use(() => this.#tell(client)))
+    } finally {
+      await client.close()
+    }
+  }
+
+  async close () {}
+
+  /** What is there, in sentences. @param {KafkaClient} client */
+  async #tell (client) {
+    const { id, brokers } = await client.cluster()
+    const { login, user } = this.#options
+    const found = `Kafka cluster ${id}, ${brokers.length === 1 ? 'one broker' : `${brokers.length} brokers`}` +
+      `${login === 'none' ? '' : `, logged in as "${user}"`}.`
+    const commits = await client.topic(COMMITS_TABLE)
+    const missing = commits ? '' : `The topic ${COMMITS_TABLE} does not exist: the sink will try to create it.`
+    const policy = commits && (await client.configsOf(COMMITS_TABLE, ['cleanup.policy'])).get('cleanup.policy')
+    const wrong = commits && policy !== 'compact'
+      ? `The topic ${COMMITS_TABLE} is not compacted: set its cleanup.policy to compact, or the sink stores nothing.`
+      : ''
+    const single = brokers.length === 1 ? SINGLE : ''
+    return [found, missing, wrong, single, plainTextAdvice(this.#options)].filter(text => text !== '').join(' ')
+  }
+}
+
+const SINGLE = 'A single broker acknowledges what is not on its disk yet: a loss of power may take the last seconds. Three brokers, with ' +
+  'min.insync.replicas of 2, keep it.'
+
+/** @param {string} version  of Node @throws {SluiceError} SLUICE_KAFKA_NODE */
+export function checkNode (version) {
+  const [major, minor] = version.split('.').map(Number)
+  if (major === 22 ? minor >= 22 : major > 24 || (major === 24 && minor >= 6)) return
+  throw new SluiceError('SLUICE_KAFKA_NODE', `The client of Kafka needs Node 22.22 or 24.6, and this is Node ${version}.`, {
+    fix: 'Install Node 24.6 or newer (or 22.22 or newer of Node 22). Everything else of Sluice runs with this one.'
+  })
+}
+
+/** Whether no broker was reached, or none let us in. @param {any} error */
+function isConnection (error) {
+  if (error instanceof SluiceError || error instanceof TypeError || error instanceof RangeError) return false
+  const isRefused = isAnswer(error, 'TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED', 'TRANSACTIONAL_ID_AUTHORIZATION_FAILED')
+  return isRefused || (!isAnswered(error) && String(error.code ?? '').startsWith('PLT_KFK'))
+}

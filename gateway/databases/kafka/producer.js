@@ -1,0 +1,155 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  addPartitionsToTxnV3, endTxnV3, FindCoordinatorKeyTypes, findCoordinatorV4, initProducerIdV4, NumericMap, produceV9, ProduceAcks
+} from '@platformatic/kafka'
+import { isAnswer, isAnswered } from './client.js'
+
+/**
+ * Writes in transactions, under a transactional id: who opens it last has it, and what others had under way is ended.
+ *
+ * The library's own producer has transactions, too, but asks for an id as if it had had it before, which a broker refuses after a restart;
+ * speaks to the coordinator in a version that is for brokers only, which access lists refuse; and sends one request at a time.
+ *
+ * @typedef {import('./client.js').KafkaClient} KafkaClient
+ * @typedef {{topic: string, partition: number, key: Buffer, value: Buffer|null, headers: Map<Buffer, Buffer>}} KafkaRecord
+ * @typedef {{producerId: bigint, producerEpoch: number, coordinator: number, sequences: Map<string, number>}} Incarnation
+ */
+
+/** The coordinator ends what is older. A writer that was killed holds up others that read what is committed for so long. */
+const TRANSACTION_MS = 30_000
+
+/** The coordinator is still ending the transaction before. */
+const CONCURRENT = 'CONCURRENT_TRANSACTIONS'
+const PAUSE_MS = 2
+const PATIENCE_MS = 20_000
+
+/** Requests under way: a broker keeps the order of no more. */
+const IN_FLIGHT = 5
+
+const FENCED = ['PRODUCER_FENCED', 'INVALID_PRODUCER_EPOCH', 'INVALID_PRODUCER_ID_MAPPING', 'INVALID_TXN_STATE']
+const MAX_SEQUENCE = 2 ** 31
+
+/** Whether another has opened the transactional id, or the coordinator has given it up. @param {unknown} error */
+export function isFenced (error) {
+  return isAnswer(error, ...FENCED)
+}
+
+export class TransactionalProducer {
+  #client
+  #id
+  #compression
+  /** @type {Incarnation|null} */
+  #incarnation = null
+  /** Partitions of the transaction that is under way. @type {Set<string>} */
+  #partitions = new Set()
+  /** @type {Set<Promise<unknown>>} */
+  #requests = new Set()
+
+  /** @param {KafkaClient} client @param {string} id @param {string} compression */
+  constructor (client, id, compression) {
+    this.#client = client
+    this.#id = id
+    this.#compression = compression
+  }
+
+  get isOpen () { return this.#incarnation !== null }
+
+  /** Once it resolves, nothing is under way that an earlier opening has begun. */
+  async open () {
+    const { coordinators: [{ nodeId: coordinator }] } =
+      await this.#client.ask(findCoordinatorV4.api, -1, FindCoordinatorKeyTypes.TRANSACTION, [this.#id])
+    const { producerId, producerEpoch } = await patiently(() => {
+      return this.#client.ask(initProducerIdV4.api, coordinator, this.#id, TRANSACTION_MS, -1n, -1)
+    })
+    this.#partitions.clear()
+    this.#incarnation = { producerId, producerEpoch, coordinator, sequences: new Map() }
+  }
+
+  /**
+   * Resolves once there is room for more; `commit` waits for the rest.
+   * @param {KafkaRecord[]} records  no more of a partition than it takes at a time
+   */
+  async send (records) {
+    const partitions = Map.groupBy(records, placeOf)
+    await this.#add([...partitions].filter(([place]) => !this.#partitions.has(place)).map(([, [record]]) => record))
+    const { producerId, producerEpoch, sequences: next } = this.#its
+    const sequences = new NumericMap()
+    for (const [place, { length }] of partitions) {
+      const sequence = next.get(place) ?? 0
+      sequences.set(place, sequence)
+      next.set(place, (sequence + length) % MAX_SEQUENCE)
+    }
+    const leaders = await Promise.all(Array.from(partitions, async ([, its]) => ({ leader: await this.#leaderOf(its[0]), its })))
+    const how = { transactionalId: this.#id, producerId, producerEpoch, sequences, compression: this.#compression }
+    for (const [leader, groups] of Map.groupBy(leaders, each => each.leader)) {
+      const its = groups.length === 1 ? groups[0].its : groups.flatMap(group => group.its)
+      const request = this.#client.ask(produceV9.api, leader, ProduceAcks.ALL, PATIENCE_MS, its, how)
+      this.#requests.add(request)
+      request.then(() => this.#requests.delete(request), () => {}) // a failed one stays: whoever waits next learns of it
+    }
+    while (this.#requests.size >= IN_FLIGHT) await Promise.race(this.#requests)
+  }
+
+  /** All that was sent, or nothing. @param {boolean} isCommitted */
+  async end (isCommitted) {
+    await Promise.all(this.#requests)
+    if (this.#partitions.size === 0) return
+    const { producerId, producerEpoch, coordinator } = this.#its
+    await this.#client.ask(endTxnV3.api, coordinator, this.#id, producerId, producerEpoch, isCommitted)
+    this.#partitions.clear()
+  }
+
+  /** What is under way is undone: now, where the coordinator can be told, or when the id is opened again. @param {unknown} error */
+  async giveUp (error) {
+    const incarnation = this.#incarnation
+    const isUnderWay = this.#partitions.size > 0
+    await Promise.allSettled(this.#requests)
+    this.#incarnation = null
+    this.#partitions.clear()
+    this.#requests.clear()
+    this.#client.forget()
+    if (!incarnation || !isUnderWay || !isAnswered(error) || isFenced(error)) return
+    const { producerId, producerEpoch, coordinator } = incarnation
+    await this.#client.ask(endTxnV3.api, coordinator, this.#id, producerId, producerEpoch, false).catch(() => {})
+  }
+
+  get #its () {
+    return /** @type {Incarnation} */ (this.#incarnation)
+  }
+
+  /** @param {KafkaRecord[]} records  one of each partition */
+  async #add (records) {
+    if (records.length === 0) return
+    const { producerId, producerEpoch, coordinator } = this.#its
+    const topics = Array.from(Map.groupBy(records, ({ topic }) => topic), ([name, its]) => {
+      return { name, partitions: its.map(({ partition }) => partition) }
+    })
+    const wanted = [{ transactionalId: this.#id, producerId, producerEpoch, topics, verifyOnly: false }]
+    await patiently(() => this.#client.ask(addPartitionsToTxnV3.api, coordinator, wanted))
+    for (const record of records) this.#partitions.add(placeOf(record))
+  }
+
+  /** @param {KafkaRecord} record */
+  async #leaderOf ({ topic, partition }) {
+    const found = await this.#client.topic(topic)
+    return found?.partitions[partition]?.leader ?? -1
+  }
+}
+
+/** As the library names them. @param {KafkaRecord} record */
+function placeOf ({ topic, partition }) {
+  return `${topic}:${partition}`
+}
+
+/** While the coordinator is ending the transaction before. @template T @param {() => Promise<T>} ask @returns {Promise<T>} */
+async function patiently (ask) {
+  const end = performance.now() + PATIENCE_MS
+  while (true) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!isAnswer(error, CONCURRENT) || performance.now() > end) throw error
+      await sleep(PAUSE_MS)
+    }
+  }
+}
