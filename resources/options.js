@@ -23,7 +23,7 @@ import { grouped, say } from './sentences.js'
  * @property {number} [maxItems]
  * @property {Property|Schema} [items]  of an array: strings, or objects, which the form shows as a table
  * @property {string} [x-check]  in `checks.js`: what it may not be because of other options
- * @property {string[]} [x-unique]  of a table: the columns in which no two rows may have the same value
+ * @property {string[]} [x-unique]  of a table: the columns whose values no two rows may have together
  * @property {string} [x-unit]  of a number: "ms", "rows"
  * @property {boolean} [x-secret]  kept among Node-RED's credentials
  * @property {string} [x-node]  the type of the config node it refers to
@@ -249,18 +249,18 @@ export function tableProblems (property, rows, options) {
  * @returns {CellProblem[]}
  */
 function duplicates ({ items, 'x-unique': unique = [] }, rows) {
-  return unique.flatMap(column => {
-    const { title } = /** @type {Schema} */ (items).properties[column]
-    const firstRow = new Map()
-    return rows.flatMap(({ value }, row) => {
-      const cell = value?.[column]
-      if (cell === undefined) return []
-      if (firstRow.has(cell)) {
-        return [{ row, column, problem: say('unique', { title, given: quote(cell), n: firstRow.get(cell) + 1 }) }]
-      }
-      firstRow.set(cell, row)
-      return []
-    })
+  const titles = unique.map(column => /** @type {Schema} */ (items).properties[column].title)
+  const firstRow = new Map()
+  return rows.flatMap(({ value }, row) => {
+    const cells = unique.map(column => value?.[column])
+    const key = JSON.stringify(cells)
+    if (cells.every(cell => cell === undefined)) return []
+    if (firstRow.has(key)) {
+      const given = cells.filter(cell => cell !== undefined).map(quote).join(', ')
+      return [{ row, column: unique[0], problem: say('unique', { title: titles.join(', '), given, n: firstRow.get(key) + 1 }) }]
+    }
+    firstRow.set(key, row)
+    return []
   })
 }
 

@@ -35,7 +35,8 @@ import { Streams } from './streams.js'
  * @property {(packet: Packet, reason: unknown) => Promise<void>} onRefused  a broken message: resolves once it is kept
  * @property {string} [own]  the own gateway: commits for its spools go in process
  * @property {(reader: string) => boolean} [isGone]  whether a reader of this consumer was one of the own gateway, and is no more
- * @property {(message: Omit<import('../local-commits.js').LocalCommit, 'broker'>) => void} [publishLocally]
+ * @property {(message: import('../local.js').LocalCommit) => void} [publishLocally]
+ * @property {(spool: string) => void} [onOwnSpool]  one of the own gateway has been heard over the broker, again and again
  * @property {string} [gateway]  name of the gateway to read, `+` (the default) of all
  * @property {string} [source]  likewise of the source
  * @property {Members} [members]  with whom it shares the gateways; of their own otherwise
@@ -63,6 +64,7 @@ const DEFAULTS = {
   source: '+',
   sinks: [],
   publishLocally () {},
+  onOwnSpool () {},
   isGone: () => false,
   window: 100,
   windowBytes: 2 ** 26,
@@ -246,6 +248,7 @@ export class Consumer extends EventEmitter {
       const meant = sources.filter(({ source }) => this.#topics.isMeant(gateway, source))
       const { hasLeft, lack } = this.#streams.setHead(gateway, spool, meant, isAll)
       this.#topics.choose(gateway)
+      if (gateway === this.options.own) this.options.onOwnSpool(spool)
       this.#sinks.heard(gateway, hasLeft)
       this.#looks.within(LOOK_MS)
       if (lack) this.#ignore('head', gateway, topic, lack)

@@ -17,7 +17,7 @@ import { Readings } from './readings.js'
  * @property {string} source
  * @property {import('./members.js').Members} members
  * @property {string} [own]  the own gateway
- * @property {(message: Omit<import('../local-commits.js').LocalCommit, 'broker'>) => void} publishLocally
+ * @property {(message: import('../local.js').LocalCommit) => void} publishLocally
  * @property {import('./contract.js').Sinks} registry
  * @property {number} readIntervalMs
  * @property {(gateway: string, source: string) => boolean} isMeant  whether the reader reads it

@@ -46,7 +46,7 @@ export class Commits {
     this.#isReady = false
   }
 
-  /** From a sink of this process. @param {import('../local-commits.js').LocalCommit} local */
+  /** From a sink of this process. @param {import('../local.js').LocalCommit} local */
   hearLocal ({ consumer, sink, commit }) {
     this.#wait(sinkKey(consumer, sink), commit)
   }

@@ -15,6 +15,7 @@ import { forgetRequests, loadSaved } from './required-sinks-file.js'
  * @property {string} [node]  its id
  * @property {string} gateway  which its stage in reads, `+` all
  * @property {string} source  likewise
+ * @property {string} [route]  its stage in, the address of its broker and the one of the spools: as long as these stay, they are one broker
  *
  * @typedef {object} RemoteSink  of a reader that has announced itself on the broker
  * @property {string} reader  `<consumer>/<reader>`, as levels
@@ -54,7 +55,8 @@ export function sinkKey (consumer, sink) {
  * The sinks that must have stored a batch before it may leave the spools of this gateway, on one broker: those that are wired in it, and
  * those that others have announced there, for all sources, also future ones, that their readers subscribe to.
  *
- * Events: `changed`; `removed` (key): the sink is no longer required; `ghost` (consumer, reader): the list of a reader that is gone.
+ * Events: `changed`; `removed` (key): the sink is no longer required; `ghost` (consumer, reader): the list of a reader that is gone;
+ * `readBy` (reader): a stage in of this gateway has heard a spool of it over the broker.
  */
 export class RequiredSinks extends EventEmitter {
   /** @type {(WiredSink & {key: string})[]} */
@@ -103,6 +105,8 @@ export class RequiredSinks extends EventEmitter {
 
   /** What a spool asks; it changes only with `changed`. */
   get all () { return this.#all }
+
+  get wired () { return this.#wired }
 
   /** Whether sinks are announced that find no room here: then nobody knows what they lack, and nothing may leave the spools. */
   get isCrowded () { return this.#crowded.size > 0 }
@@ -178,6 +182,9 @@ export class RequiredSinks extends EventEmitter {
     for (const sink of after) this.#forgotten.delete(placeOf(sink))
     return true
   }
+
+  /** A stage in of this gateway has heard a spool of it over the broker. @param {string} reader  id of its node */
+  readBy (reader) { this.emit('readBy', reader) }
 
   /** It has stored something: it never expires. @param {string} key */
   committed (key) {

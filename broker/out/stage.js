@@ -5,7 +5,7 @@ import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { contentType, decode, encode } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { readResend } from '../control-messages.js'
 import { readHead } from '../in/head.js'
-import { localCommits } from '../local-commits.js'
+import { localCommits, localReaders } from '../local.js'
 import { Spool } from '../spool/spool.js'
 import { gatewayTopics } from '../topics.js'
 import { Alarms } from './alarms.js'
@@ -25,7 +25,6 @@ import { Suspension } from './suspension.js'
  * @property {string} name  of its spool in this gateway: the id of its node
  * @property {string} gateway
  * @property {import('mqtt').MqttClient} client  with a fixed id and a persistent session
- * @property {string} broker  what names the broker in this process
  * @property {import('./required-sinks.js').RequiredSinks} requiredSinks  on that broker
  * @property {number} [maxBytes]
  * @property {'block'|'drop-oldest'} [whenFull]
@@ -81,7 +80,7 @@ export class Stage extends EventEmitter {
    */
   constructor (options, spool, isHeard, numbering) {
     super()
-    const { client, gateway, name, broker, requiredSinks, headIntervalMs: intervalMs, log } = options
+    const { client, gateway, name, requiredSinks, headIntervalMs: intervalMs, log } = options
     const alarms = new Alarms(log)
     const restaging = new Restaging(spool, this.#changed)
     this.#options = options
@@ -96,10 +95,14 @@ export class Stage extends EventEmitter {
     this.commits = new Commits({
       gateway, spool, requiredSinks, alarms, onDoubt: () => this.heads.ask(), restaging, delivered: this.sender.tooBig.delivered, log
     })
-    this.stopListening = localCommits.on(broker, local => {
-      if (local.gateway === gateway) this.commits.hearLocal(local)
-      this.heads.changed()
-    })
+    const stops = [
+      localCommits.on(local => {
+        if (local.gateway === gateway) this.commits.hearLocal(local)
+        this.heads.changed()
+      }),
+      localReaders.on(({ spool: heard, reader }) => { if (heard === name) requiredSinks.readBy(reader) })
+    ]
+    this.stopListening = () => { for (const stop of stops) stop() }
     for (const event of ['full', 'room', 'dropped', 'lost']) spool.on(event, (...details) => this.emit(event, ...details))
     for (const event of ['accepted', 'dropped', 'lost']) spool.on(event, () => this.heads.changed())
     this.hearing = new Hearing({ client, gateway, spool: name, log, heard: this.#heard() })

@@ -16,8 +16,8 @@ import { Stalls } from './stalls.js'
  *   `fullInSeconds`: at the rate at which it grows; null where it does not; `required`: the sinks it waits for; `takers`: those of them
  *   that run here; `stalledMs`: for how long rows have come and none were stored, as far as this gateway can know; `served`: its sinks in
  *   flows of this gateway, whether they run or not
- * @typedef {{name: string, nodeId: string, sink?: Sink, rows: number, stalledMs: number}} Served  `rows`: that it lacks of the spool;
- *   `stalledMs`: for how long rows have come for it and it has stored none
+ * @typedef {{name: string, nodeId: string, sink?: Sink, rows: number, stalledMs: number, hasGrown: boolean}} Served  `rows`: that it lacks
+ *   of the spool; `stalledMs`: for how long it has stored none of them; `hasGrown`: whether rows have come meanwhile
  *
  * @typedef {object} Snapshot
  * @property {Sink[]} sinks
@@ -133,7 +133,8 @@ export class Snapshots {
       const takers = sinks.filter(({ name, nodeId }) => required.some(sink => sink === nodeId || sink === name))
       const waits = unstoredBytes === 0 ? 0 : Number(accepted ?? 0)
       const id = spool.nodeId ?? spool.name
-      const stalledMs = this.#stalls.look(id, { accepted: waits, stored: [confirmed, ...takers.map(doneBy)].join(' ') }, nowMs)
+      const { ms, hasGrown } = this.#stalls.look(id, { accepted: waits, stored: [confirmed, ...takers.map(doneBy)].join(' ') }, nowMs)
+      const stalledMs = hasGrown ? ms : 0
       const served = this.#served(id, sinks, nowMs)
       return { ...spool, fullInSeconds: seconds >= 0 && seconds < NEVER_SECONDS ? seconds : null, required, takers, stalledMs, served }
     })
@@ -145,7 +146,8 @@ export class Snapshots {
       const { produced, stored, beforeItBegan, inFlight: rows } = sumOf(lines)
       const sink = sinks.find(each => each.nodeId === nodeId)
       const had = { accepted: rows === 0 ? 0 : produced, stored: [stored + beforeItBegan, sink ? doneBy(sink) : 0].join(' ') }
-      return { name: lines[0].sink, nodeId, sink, rows, stalledMs: this.#stalls.look(`${spool} ${nodeId}`, had, nowMs) }
+      const { ms: stalledMs, hasGrown } = this.#stalls.look(`${spool} ${nodeId}`, had, nowMs)
+      return { name: lines[0].sink, nodeId, sink, rows, stalledMs, hasGrown }
     })
   }
 

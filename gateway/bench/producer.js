@@ -16,8 +16,8 @@ const SPOOLED_BYTES = 64 * 2 ** 20
 
 const connection = connect({ url }, { clientId: 'bench-producer', clean: false, sessionExpirySeconds: 60 })
 const requiredSinks = await RequiredSinks.open({ path: join(folder, '..', 'required-sinks', 'bench.json'), gateway: 'bench' })
-const { client, place: broker } = connection
-const stage = await Stage.open({ folder, name: 'bench', gateway: 'bench', client, broker, requiredSinks, fsync: 'interval' })
+const { client } = connection
+const stage = await Stage.open({ folder, name: 'bench', gateway: 'bench', client, requiredSinks, fsync: 'interval' })
 if (!connection.client.connected) await new Promise(resolve => connection.client.once('connect', resolve))
 process.once('SIGTERM', async () => {
   await stage.close(() => connection.close())

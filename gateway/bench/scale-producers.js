@@ -19,7 +19,7 @@ const opened = await Promise.all(Array.from({ length: gateways }, async (_, i) =
   const connection = connect({ url }, { clientId: name, clean: false, sessionExpirySeconds: 600 })
   const requiredSinks = await RequiredSinks.open({ path: join(folder, name, 'required-sinks.json'), gateway: name })
   const stage = await Stage.open({
-    folder: join(folder, name, 'spool'), name: 'out', gateway: name, client: connection.client, broker: connection.place, requiredSinks,
+    folder: join(folder, name, 'spool'), name: 'out', gateway: name, client: connection.client, requiredSinks,
     fsync: 'system'
   })
   if (!connection.client.connected) await new Promise(resolve => connection.client.once('connect', resolve))

@@ -101,14 +101,16 @@ export function hasReader (configs, gateway, { id, consumer, broker }) {
  * @param {string} gateway  this one
  * @param {string} broker  id of its node
  * @param {Map<string, string>} [names]  of the nodes, as people read them
+ * @param {(route: string) => boolean} [isKnown]  whether a stage in and a broker have been found to be on one broker, by these addresses
  * @returns {import('../../broker/out/required-sinks.js').WiredSink[]}
  */
-export function wiredSinks (configs, gateway, broker, names) {
-  return readersOf(configs, gateway, names)
-    .filter(reader => reader.broker === broker || urlOf(configs, reader.broker) === urlOf(configs, broker))
-    .flatMap(({ consumer, gateway: from, source, sinks }) => {
-      return sinks.map(wired => ({ consumer, ...wired, gateway: from, source }))
-    })
+export function wiredSinks (configs, gateway, broker, names, isKnown = () => false) {
+  const url = urlOf(configs, broker)
+  return readersOf(configs, gateway, names).flatMap(({ id, broker: its, consumer, gateway: from, source, sinks }) => {
+    const route = `${id} ${urlOf(configs, its)} ${url}`
+    const isThere = its === broker || urlOf(configs, its) === url || isKnown(route)
+    return isThere ? sinks.map(wired => ({ consumer, ...wired, gateway: from, source, route })) : []
+  })
 }
 
 /** @param {Config[]} configs @param {string} broker  id of its node */

@@ -31,7 +31,6 @@ export async function openStage (RED, node, { broker, gauge = () => ({}), ...opt
     name: node.id,
     gateway,
     client: connection.client,
-    broker: connection.place,
     requiredSinks,
     log: logOf(node),
     ...options

@@ -48,9 +48,23 @@ async function open (RED, path, broker, log) {
   const requiredSinks = await RequiredSinks.open({ path, gateway, log, isGone })
   const ghosts = new Ghosts(() => RED.nodes.getNode(broker)?.options, `sluice-${gateway}-ghosts-${broker}`, log, clearing.get(path))
   requiredSinks.on('ghost', (consumer, reader) => ghosts.clear(consumerTopics(consumer).sinks(reader)))
-  const wire = () => requiredSinks.wire(wiredSinks(configsOf(RED), gateway, broker, namesOf(RED)))
+  /** Stage ins that have heard a spool of it since the flows were started. @type {Set<string>} */
+  const hearing = new Set()
+  const wire = () => {
+    const known = new Set(requiredSinks.wired.map(({ route }) => route))
+    const isKnown = (/** @type {string} */ route) => known.has(route) || hearing.has(route.split(' ')[0])
+    requiredSinks.wire(wiredSinks(configsOf(RED), gateway, broker, namesOf(RED), isKnown))
+  }
   wire()
-  const stopListening = onFlows(RED, 'flows:started', wire)
+  const stopListening = onFlows(RED, 'flows:started', () => {
+    hearing.clear()
+    wire()
+  })
+  requiredSinks.on('readBy', reader => {
+    if (hearing.has(reader)) return
+    hearing.add(reader)
+    wire()
+  })
   return {
     requiredSinks,
     async close () {

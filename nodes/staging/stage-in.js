@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { Consumer } from '../../broker/in/consumer.js'
 import { deferAcks } from '../../broker/in/deferred-acks.js'
 import { Members } from '../../broker/in/members.js'
-import { localCommits } from '../../broker/local-commits.js'
+import { localCommits, localReaders } from '../../broker/local.js'
 import { Mapper } from '../../gateway/messages/mapping/mapping.js'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
@@ -101,7 +101,8 @@ async function open (RED, node, options, mapper) {
     isGone: reader => reader.startsWith(own) && isGone(reader.slice(own.length)),
     sinks: sinksOf(RED, node, gateway, false),
     own: gateway,
-    publishLocally: message => localCommits.publish({ ...message, broker: connection.place }),
+    publishLocally: message => localCommits.publish(message),
+    onOwnSpool: spool => localReaders.publish({ spool, reader: node.id }),
     registry,
     deliveries: {
       open: delivery => deliveries.open({ ...delivery, quietMs: options.quietMs, settledByFlow: options.settledByFlow }),

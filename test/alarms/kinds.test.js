@@ -170,6 +170,19 @@ describe('Kinds of alarms', () => {
         expect(rig.pass(15, passes)).to.deep.equal([])
       })
 
+      it('by one sink of several also where no more rows come, as after a restart', () => {
+        const line = { ...emptyBalance(), id: 'id of sink plant', sink: 'plant', gateway: 'gw', source: 'press', produced: 30 }
+        let stored = 10
+        rig.stats.spooled('id of spool out', () => [{ ...line, stored, inFlight: 30 - stored }])
+        rig.gauge('spool out', { accepted: 1, confirmed: 1, unstoredBytes: 9, requiredSinks: 'gw/id of sink plant, gw/id of sink cloud' })
+        rig.gauge('sink cloud', { connected: true, pendingRows: 0, stoppedSources: '', waitingFor: '' })
+        expect(rig.pass(14 * MINUTE)).to.deep.equal([])
+        expect(rig.pass(2 * MINUTE))
+          .to.deep.equal(['not-stored warning: plant has stored none of 20 rows that wait for it in the spool of out for 16 min'])
+        stored = 30
+        expect(rig.pass(15)).to.deep.equal([])
+      })
+
       it('not while another gateway says that it stores, however seldom and little', () => {
         rig.gauge('spool out', { requiredSinks: 'gw/id of sink plant, other/b2' })
         let answers = 0

@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { connect } from '../../broker/connection/connection.js'
 import { preflight } from '../../broker/preflight/preflight.js'
 import { connected, open } from '../../broker/preflight/probing.js'
-import { localCommits } from '../../broker/local-commits.js'
+import { localCommits } from '../../broker/local.js'
 import { consumerTopics, gatewayTopics } from '../../broker/topics.js'
 import { brokerAcl } from '../../gateway/cli/broker-acl.js'
 import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
@@ -202,7 +202,7 @@ for (const [title, require, start] of brokers) {
       const heard = await hears('wall', 'sluice/v2/#')
       await a.produce(stage, 20)
       await until(() => heard.filter(({ topic }) => topic === topicsOfA.data('press')).length === 20) // the others have to ask for them
-      const publishLocally = (/** @type {any} */ message) => localCommits.publish({ ...message, broker: broker.url })
+      const publishLocally = (/** @type {any} */ message) => localCommits.publish(message)
       await a.openConsumer(['own'], { consumer: 'gw-a', own: 'gw-a', reader: 'own-in', publishLocally })
       await b.openConsumer(['history'], { consumer: 'gw-b', own: 'gw-b', reader: 'in' })
       await b.openConsumer(['shared'], { consumer: 'group:plant', own: 'gw-b', reader: 'group-in' })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { localCommits } from '../../broker/local-commits.js'
+import { localCommits } from '../../broker/local.js'
 import { batchOf, commitOf, StageRig } from './stage-rig.js'
 import { until } from './pipeline.js'
 
@@ -20,7 +20,7 @@ describe('a stage out on a broker where more sinks are announced than find room'
     const sent = await rig.listen('sluice/v2/gw/data/press')
     await Promise.all(sinks.slice(0, 10).map((_, i) => stage.append(batchOf(i))))
     await until(() => sent.length === 10)
-    const commit = () => localCommits.publish({ broker: 'b', consumer: 'gw', sink: 'db', gateway: 'gw', commit: commitOf(sent) })
+    const commit = () => localCommits.publish({ consumer: 'gw', sink: 'db', gateway: 'gw', commit: commitOf(sent) })
     commit()
     await stage.spool.reclaim()
     expect([stage.state.spoolBatches, stage.spool.next()?.seq]).to.deep.equal([10, 0])

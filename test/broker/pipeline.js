@@ -105,7 +105,6 @@ export class Pipeline {
       name,
       gateway,
       client,
-      broker: this.broker.url,
       requiredSinks,
       log: silent,
       fsync: 'system',

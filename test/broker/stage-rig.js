@@ -86,7 +86,7 @@ export class StageRig {
     const connection = connect(this.broker, { clientId: 'sluice-gw-out', clean: false, sessionExpirySeconds: 600 })
     const { client } = connection
     const stage = await Stage.open({
-      folder: join(this.folder, 'spool'), name: 'out', gateway: 'gw', client, broker: 'b', requiredSinks, log, fsync: 'system',
+      folder: join(this.folder, 'spool'), name: 'out', gateway: 'gw', client, requiredSinks, log, fsync: 'system',
       headIntervalMs: 300, ...options
     })
     const close = async () => {

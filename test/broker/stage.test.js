@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { localCommits } from '../../broker/local-commits.js'
+import { localCommits } from '../../broker/local.js'
 import { hashOf } from '../../gateway/batch/hashes.js'
 import { peekIdentity } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { until } from './pipeline.js'
@@ -29,7 +29,7 @@ describe('stage out, clause by clause', () => {
     await produce(stage, 10)
     await until(() => sent.length === 10)
     const commit = commitOf([...sent.slice(0, 4), ...sent.slice(6, 8)])
-    localCommits.publish({ broker: 'b', consumer: 'gw', sink: 'db', gateway: 'gw', commit })
+    localCommits.publish({ consumer: 'gw', sink: 'db', gateway: 'gw', commit })
     await until(() => firstWanted(stage) === 4)
     await rig.restartBroker()
     const heard = await rig.listen('sluice/v2/gw/data/press')
@@ -99,7 +99,7 @@ describe('stage out, clause by clause', () => {
     await rig.announce('other')
     const { stage, requiredSinks } = await rig.openStage()
     requiredSinks.wire([wired])
-    localCommits.publish({ broker: 'b', consumer: 'gw', sink: 'db', gateway: 'gw', commit })
+    localCommits.publish({ consumer: 'gw', sink: 'db', gateway: 'gw', commit })
     await until(() => stage.state.connected)
     await until(() => stage.state.requiredSinks.join() === 'gw/db,other/db')
     expect(firstWanted(stage)).to.equal(0)
@@ -115,11 +115,11 @@ describe('stage out, clause by clause', () => {
     await produce(before.stage, 10)
     await until(() => sent.length === 10 && before.stage.state.requiredSinks.length === 2)
     const commit = commitOf(sent)
-    localCommits.publish({ broker: 'b', consumer: 'gw', sink: 'db', gateway: 'gw', commit })
+    localCommits.publish({ consumer: 'gw', sink: 'db', gateway: 'gw', commit })
     await before.close()
     await writeFile(join(rig.folder, 'required-sinks', 'b.json'), '')
     const { stage } = await rig.openStage(options)
-    localCommits.publish({ broker: 'b', consumer: 'gw', sink: 'db', gateway: 'gw', commit })
+    localCommits.publish({ consumer: 'gw', sink: 'db', gateway: 'gw', commit })
     await until(() => stage.state.connected && stage.state.requiredSinks.length === 2)
     expect(stage.state.spoolBatches).to.equal(10)
     await rig.commit('other', commit)
@@ -331,7 +331,7 @@ describe('stage out, clause by clause', () => {
     const sent = await rig.listen('sluice/v2/gw/data/press')
     await produce(stage, 3)
     await until(() => sent.length === 3)
-    localCommits.publish({ broker: 'b', consumer: 'gw', sink: 'db', gateway: 'gw', commit: commitOf(sent) })
+    localCommits.publish({ consumer: 'gw', sink: 'db', gateway: 'gw', commit: commitOf(sent) })
     expect(firstWanted(stage)).to.equal(0)
     requiredSinks.wire([wired])
     await until(() => stage.spool.next() === null)
@@ -344,7 +344,7 @@ describe('stage out, clause by clause', () => {
     await Promise.all([stage.append(batchOf(0, 'a')), stage.append(batchOf(1, 'b'))])
     await until(() => sent.length === 2)
     for (const message of sent) {
-      localCommits.publish({ broker: 'b', consumer: 'gw', sink: 'db', gateway: 'gw', commit: commitOf([message]) })
+      localCommits.publish({ consumer: 'gw', sink: 'db', gateway: 'gw', commit: commitOf([message]) })
     }
     requiredSinks.wire([wired])
     await until(() => stage.spool.next() === null)

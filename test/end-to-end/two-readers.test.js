@@ -22,12 +22,13 @@ describe('Of two sinks, each behind a stage in of its own', function () {
 
   const sink = (/** @type {string} */ id) => node(id, '-sqlite', { name: id, file: join(gateway.folder, `${id}.sqlite`), maxAgeMs: 20 })
 
-  /** @param {boolean} isDisabled  the stage in of one of them */
-  const deploy = isDisabled => gateway.deploy([
+  /** @param {boolean} isDisabled  the stage in of one of them @param {string} [url]  of the broker that it reads */
+  const deploy = (isDisabled, url = mosquitto.url) => gateway.deploy([
     node('broker', '-broker', { url: mosquitto.url }),
+    node('other-broker', '-broker', { url }),
     node('stage-out', '-stage-out', { broker: 'broker', gatherMs: 0 }),
     node('in-a', '-stage-in', { broker: 'broker', receiveMaximum: 2 }, 'a'),
-    node('in-b', '-stage-in', { broker: 'broker', d: isDisabled }, 'b'),
+    node('in-b', '-stage-in', { broker: 'other-broker', d: isDisabled }, 'b'),
     sink('a'),
     sink('b')
   ], { type: 'nodes', feeds: ['stage-out'] })
@@ -70,5 +71,24 @@ describe('Of two sinks, each behind a stage in of its own', function () {
     await balances({ a: [212, 200, 12] })
     other.close()
     await balances({ a: [212, 212, 0] })
+  })
+
+  it('both are waited for, whatever address of the broker each stage in has', async () => {
+    const url = mosquitto.url.replace('127.0.0.1', 'localhost')
+    /** @param {...string} ids */
+    const requires = (...ids) => gateway.until(async () => {
+      const { requiredSinks = '' } = await gateway.gauge('spool stage-out')
+      return requiredSinks.replace(/gw-[^/]*\//g, '') === ids.join(', ')
+    }, () => gateway.gauge('spool stage-out').then(({ requiredSinks }) => `${ids}, not ${requiredSinks}`))
+    await deploy(false, url)
+    await requires('a', 'b')
+    await deploy(true, url)
+    await gateway.feed(() => [{ topic: 'machine', payload: { n: 1 } }])
+    await balances({ a: [213, 213, 0], b: [213, 212, 1] })
+    await gateway.restart('SIGKILL')
+    await requires('a', 'b')
+    await deploy(false, url)
+    await balances({ a: [213, 213, 0], b: [213, 213, 0] })
+    await gateway.until(async () => (await gateway.gauge('spool stage-out')).unstoredBytes === 0)
   })
 })

@@ -81,9 +81,10 @@ describe('A tag table', () => {
   })
 
   it('is compiled or refused, whatever it holds', () => {
-    const address = fc.oneof(fc.string({ maxLength: 9, minLength: 1 }), fc.stringMatching(/^\d{1,6}(\.\d{1,2})?$/))
+    const isText = (/** @type {string} */ text) => text.trim() !== '' // what is blank is missing
+    const address = fc.oneof(fc.string({ maxLength: 9, minLength: 1 }).filter(isText), fc.stringMatching(/^\d{1,6}(\.\d{1,2})?$/))
     const tag = fc.record({
-      name: fc.string({ minLength: 1 }),
+      name: fc.string({ minLength: 1 }).filter(isText),
       area: fc.constantFrom(...AREAS),
       address,
       type: fc.constantFrom(...TYPES),

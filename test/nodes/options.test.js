@@ -98,6 +98,11 @@ describe('options', () => {
       Array(6).fill({ name: 'a' }),
       'Tags, row 1: Address is missing. Row 2: Address is missing. Row 2: Name must be unique; "a" is in row 1 too. And 8 more.'
     ],
+    [
+      { ...tags, 'x-unique': ['name', 'address'] },
+      [{ name: 'a', address: 1 }, { name: 'a', address: 2 }, { name: 'b', address: 1 }, { name: 'a', address: 1 }],
+      'Tags, row 4: Name, Address must be unique; "a", "1" is in row 1 too.'
+    ],
     [tags, Array(11).fill({}), 'Tags must have at most 10 entries; it has 11.']
   ]
   for (const [property, given, words] of /** @type {[any, unknown, string][]} */ (problems)) {

@@ -13,7 +13,7 @@ describe('the wiring', () => {
 
   it('names a sink by gateway and node, whatever it is called', () => {
     expect(wiredSinks([tab, stageIn({ source: 'press' }), sink()], 'gw', 'b')).to.deep.equal([
-      { consumer: 'gw', sink: 'db', label: 'history', node: 'db', gateway: '+', source: 'press' }
+      { consumer: 'gw', sink: 'db', label: 'history', node: 'db', gateway: '+', source: 'press', route: 'in mqtt://127.0.0.1:1883 mqtt://127.0.0.1:1883' }
     ])
     expect(required(stageIn({}), sink({ name: 'renamed' }))).to.deep.equal(['gw/db'])
   })

@@ -12,12 +12,14 @@ import { counted, lasting, short } from '../words.js'
 
 /** While a gateway starts, or a database is slow, nothing is stored for a while. */
 const STALLED_MS = 120_000
+/** What waits while nothing more comes may be stored already, in a database that takes long to say so. */
+const WAITING_MS = 900_000
 
 /** @type {Omit<Kind, 'several'>} */
 export const notStored = {
   when: 'Rows have come into a spool for 2 min, and no sink has stored any, nor has one of another gateway said so; or one of ' +
-    'this gateway has not, while others have: a stage in is disabled, or leads to no sink that runs. Not raised beside an ' +
-    'alarm that says why.',
+    'this gateway has not, while others have, also of what has waited for 15 min: a stage in is disabled, or leads to no sink that ' +
+    'runs. Not raised beside an alarm that says why.',
   level: 'warning',
   knows: isStoringAgain,
   raiseAfterMs: 0,
@@ -71,8 +73,11 @@ function isStoringAgain ({ spools }, subject) {
  * For how long nothing has been stored, where that is long.
  * @param {number} stalledMs  as this process knows
  * @param {number|null} beforeMs  since before it started
+ * @param {number} longMs
  */
-function stallOf (stalledMs, beforeMs) { return beforeMs === null && stalledMs < STALLED_MS ? null : Math.max(stalledMs, beforeMs ?? 0) }
+function stallOf (stalledMs, beforeMs, longMs = STALLED_MS) {
+  return beforeMs === null && stalledMs < longMs ? null : Math.max(stalledMs, beforeMs ?? 0)
+}
 
 /**
  * The sinks of this gateway that store nothing of a spool, while others do.
@@ -85,7 +90,7 @@ function unserved (snapshot, spool, lastingMs) {
   return spool.served.flatMap(served => {
     const { name, nodeId, sink, rows } = served
     const subject = { type: /** @type {const} */ ('sink'), name, nodeId }
-    const lastsMs = stallOf(served.stalledMs, isServed(served) ? null : lastingMs(subject))
+    const lastsMs = stallOf(served.stalledMs, isServed(served) ? null : lastingMs(subject), served.hasGrown ? STALLED_MS : WAITING_MS)
     if (lastsMs === null || isExplained(snapshot, [nodeId], sink ? [sink] : [])) return []
     return [{
       subject,
