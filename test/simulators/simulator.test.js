@@ -155,7 +155,8 @@ describe('simulator', () => {
     await recording.ended
     expect(recording.rows().map(({ time }) => time)).to.deep.equal([1_640_995_200_000_000_000n, 1_640_995_200_001_000_000n])
     expect(ways).to.deep.equal([{ recorded: true }])
-    expect(() => openSimulator({ paced: false, startTime: 'noon' }, recorder())).to.throw('First time must look like 2022-01-01T00:00:00Z; "noon" does not.')
+    expect(() => openSimulator({ paced: false, startTime: 'noon' }, recorder()))
+      .to.throw('First time must look like 2022-01-01T00:00:00Z; "noon" does not.')
   })
 
   it('cuts what is due after a pause into batches of bounded size, and leaves the rest when it is paused', async () => {
