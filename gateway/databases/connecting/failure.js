@@ -12,7 +12,6 @@ const NETWORK_FIXES = [
   ['EAI_AGAIN', 'Check the host name and the network.'],
   ['ETIMEDOUT', 'Check host and port, and whether a firewall is in between.'],
   ['EPROTO', NO_TLS_THERE],
-  [/before secure TLS connection/, NO_TLS_THERE],
   ['ERR_SSL_WRONG_VERSION_NUMBER', NO_TLS_THERE],
   ['ERR_SSL_PACKET_LENGTH_TOO_LONG', NO_TLS_THERE],
   [/self-signed certificate in certificate chain|unable to (verify the first|get local issuer) certificate/, OTHER_AUTHORITY],

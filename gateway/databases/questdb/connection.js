@@ -10,6 +10,9 @@ import { schema } from './connection.schema.js'
 
 export { schema }
 
+/** @type {import('../connecting/failure.js').Fixes} */
+const FIXES = [[/before secure TLS connection/, 'Check the port and whether the server expects TLS there.']]
+
 /**
  * @typedef {object} QuestdbOptions
  * @property {string} host
@@ -129,7 +132,7 @@ export class QuestdbServer {
 
   /** @param {unknown} error */
   #explain (error) {
-    if (!(error instanceof AnswerError)) return connectError(this.place, error)
+    if (!(error instanceof AnswerError)) return connectError(this.place, error, FIXES)
     const { status } = error
     const { user, password } = this.#options
     if (status === 401 && password === '') return passwordMissing(error, this.place, { user })
