@@ -42,9 +42,10 @@ const SERVERS = [
 installDependencies()
 if (process.argv.includes('--tests')) {
   installServers()
+  const engines = process.argv.filter(option => option === '--engines')
   const installed = ['clickhouse', 'java', 'node', 'node-red', 'python'].map(name => `servers/${name}/install.js`)
   for (const script of ['servers/go/build.js', ...installed, 'end-to-end/upgrade/fetch.js']) {
-    run(process.execPath, [join(root, 'test', script)])
+    run(process.execPath, [join(root, 'test', script), ...engines])
   }
 }
 

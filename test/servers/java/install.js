@@ -1,3 +1,4 @@
-import { cassandra, fetchJars, kafka, questdb } from './jars.js'
+import { cassandra, engines, fetchJars, kafka, questdb } from './jars.js'
 
-process.exitCode = [cassandra, kafka, questdb].map(fetchJars).includes(false) ? 1 : 0
+const wanted = process.argv.includes('--engines') ? [cassandra, kafka, questdb, ...engines] : [cassandra, kafka, questdb]
+process.exitCode = wanted.map(fetchJars).includes(false) ? 1 : 0

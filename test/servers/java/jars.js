@@ -33,6 +33,9 @@ export const kafka = {
   skipped: 'Kafka sink and kill tests'
 }
 
+/** What `npm run test:engines` runs besides. @type {JavaServer[]} */
+export const engines = []
+
 /** @param {JavaServer} server */
 const folderOf = ({ name }) => join(here, '..', '..', '..', 'node_modules', '.cache', 'sluice', `jars-${name}`)
 
