@@ -73,7 +73,8 @@ export class CassandraDatabase {
       if (/does not exist/.test(error.message)) return []
       throw error
     })
-    return rows.sort((a, b) => Number(a.time_ns - b.time_ns) || Buffer.compare(a.sluice_id, b.sluice_id))
+    const none = Buffer.alloc(0) // in a table of the layout upsert
+    return rows.sort((a, b) => Number(a.time_ns - b.time_ns) || Buffer.compare(a.sluice_id ?? none, b.sluice_id ?? none))
   }
 
   /** As the contract has them. @param {string} table @returns {Promise<Record<string, any>[]>} */
