@@ -13,7 +13,7 @@ export function nameFault (name) {
   return name.length > MAX_NAME ? say('longName', { limit: grouped(MAX_NAME) }) : null
 }
 
-/** Whether every broker, file and database gives a text back as it was: it has neither NUL nor half a surrogate pair. @param {string} text */
+/** Whether every broker, file and database gives it back as it was: no NUL, no half of a surrogate pair. @param {string} text */
 export function isWholeText (text) {
   return !text.includes('\0') && text.isWellFormed()
 }
