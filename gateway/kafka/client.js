@@ -1,15 +1,23 @@
 import { isIP } from 'node:net'
 import * as kafka from '@platformatic/kafka'
-import { CONNECT_TIMEOUT_MS } from '../connecting/limits.js'
-import { tlsOptions } from '../connecting/tls.js'
 
 /**
  * The requests to a cluster. Each is sent once, with nothing repeated behind the back of whoever knows what a repetition would mean.
  *
- * @typedef {import('./connection.js').ConnectionOptions} ConnectionOptions
+ * @typedef {object} ConnectionOptions
+ * @property {string} host  of one or more brokers, with commas between them
+ * @property {number} port
+ * @property {'none'|'scram-sha-512'|'scram-sha-256'|'plain'} login
+ * @property {string} user
+ * @property {string} password
+ *
+ * @typedef {{client: () => KafkaClient}} Cluster
  * @typedef {{id: string, partitions: {leader: number, leaderEpoch: number}[]}} Topic
  * @typedef {{async: (...args: any[]) => Promise<any>}} Api  of one version
  */
+
+/** Below the 15 s that Node-RED leaves a node to close. */
+const CONNECT_TIMEOUT_MS = 10_000
 
 /** A broker that is alive says so, or what it waits for, by then. */
 const ANSWER_TIMEOUT_MS = 30_000
@@ -19,13 +27,18 @@ const TOPIC_RESOURCE = 2
 
 export class KafkaClient {
   #options
+  #tls
   /** @type {kafka.Admin|null} */
   #opened = null
   #disconnects = 0
 
-  /** @param {ConnectionOptions} options */
-  constructor (options) {
+  /**
+   * @param {ConnectionOptions} options
+   * @param {() => import('node:tls').SecureContextOptions|undefined} tls  asked when it connects; undefined where brokers expect no TLS
+   */
+  constructor (options, tls) {
     this.#options = options
+    this.#tls = tls
   }
 
   /** Another number: what was connected once may be another cluster by now, or this one as it was some time ago. */
@@ -103,7 +116,7 @@ export class KafkaClient {
   get #admin () {
     if (this.#opened) return this.#opened
     const { host, port, login, user, password } = this.#options
-    const tls = tlsOptions(this.#options)
+    const tls = this.#tls()
     this.#opened = new kafka.Admin({
       clientId: CLIENT_ID,
       bootstrapBrokers: host.split(',').map(name => ({ host: name.trim(), port })),
