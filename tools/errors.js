@@ -737,6 +737,10 @@ export const errors = {
       'Cassandra refused what the sink did, or too few replicas answered in time.',
       'The message has the reason of the server: often a missing permission, or a node that is away. It is tried again.'
     ],
+    SLUICE_SINK_HBASE: [
+      'HBase refused what the sink did, or its REST server did not reach it.',
+      'The message has the reason of the server: often a region server that is away, or a missing permission. It is tried again.'
+    ],
     SLUICE_SINK_QUESTDB: [
       'QuestDB refused what the sink did, or a table of it is suspended.',
       'The message has the reason of the server: often a missing right, or a full disk. It is tried again.'
@@ -938,6 +942,10 @@ export const errors = {
     SLUICE_QUERY_CASSANDRA: [
       'Cassandra refused the query, or too few replicas answered in time.',
       'The message has the reason of the server: often a missing permission to select, or a node that is away.'
+    ],
+    SLUICE_QUERY_HBASE: [
+      'HBase refused the query, or its REST server did not reach it.',
+      'The message has the reason of the server: often a region server that is away, or a missing permission to read the table.'
     ],
     SLUICE_QUERY_QUESTDB: [
       'QuestDB refused the query.',

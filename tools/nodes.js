@@ -175,6 +175,11 @@ export const faces = [
     inputs: 1
   },
   {
+    type: 'sluice-hbase', file: 'sinks/hbase', label: 'HBase',
+    summary: 'Stores batches in Apache HBase through its REST server, exactly once.',
+    inputs: 1
+  },
+  {
     type: 'sluice-questdb', file: 'sinks/questdb', label: 'QuestDB',
     summary: 'Stores batches in QuestDB by line protocol over HTTP, exactly once.',
     inputs: 1
@@ -222,6 +227,11 @@ export const faces = [
   {
     type: 'sluice-cassandra-server', file: 'sinks/cassandra-server', label: 'Cassandra server',
     summary: 'Where an Apache Cassandra cluster is, and how to log in.',
+    isConfig: true
+  },
+  {
+    type: 'sluice-hbase-server', file: 'sinks/hbase-server', label: 'HBase server',
+    summary: 'Where the REST server of an Apache HBase cluster is, and how to log in.',
     isConfig: true
   },
   {

@@ -40,6 +40,7 @@ const URLS = {
   influxdb: { example: 'http://user:password@host:8086/database', port: 8086, program: /^influxd/ },
   clickhouse: { example: 'http://user:password@host:8123/database', port: 8123, program: /^clickhouse/ },
   cassandra: { example: 'cassandra://user:password@host:9042/keyspace', port: 9042, program: /^java/ },
+  hbase: { example: 'http://user:password@host:8080/namespace', port: 8080, program: /^java/ },
   questdb: { example: 'http://user:password@host:9000/', port: 9000, program: /^java/ },
   kafka: { example: 'kafka://user:password@host:9092', port: 9092, program: /^java/ }
 }

@@ -20,7 +20,7 @@ import { tlsOptions } from './connecting/tls.js'
  * @property {(text: string) => string} [reasonIn]  the reason in the body of a refusal
  *
  * @typedef {object} Request
- * @property {'GET'|'POST'} [method]
+ * @property {'GET'|'POST'|'PUT'|'DELETE'} [method]
  * @property {string} path  with its query
  * @property {Record<string, string>} [headers]
  * @property {(Buffer|string)[]} [body]

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { missingCassandra, startCassandra } from './cassandra.js'
 import { missingQuestdb, startQuestdb } from './questdb.js'
 import { missingClickhouse, missingOldClickhouse, startClickhouse, startOldClickhouse } from './clickhouse.js'
+import { missingHbase, startHbase } from './hbase.js'
 import { missingInfluxdb, startInfluxdb } from './influxdb.js'
 import { missingKafka, startKafka } from './kafka.js'
 import { missingMariadb, startMariadb } from './mariadb.js'
@@ -77,6 +78,16 @@ export const measuredServers = {
       const { port, user, password, stop, start, remove } = server
       const access = { url: `http://${host}:${port}/`, host, port, user, password, database: '' }
       return { ...access, stop, start, remove, watched: watched(server, dir) }
+    }
+  },
+  hbase: {
+    missing: missingHbase,
+    async start ({ folder }) {
+      const dir = await subfolder(folder, 'hbase')
+      const server = await startHbase({ dir, isMeasured: true })
+      const { port, stop, start, remove } = server
+      const access = { url: `http://${host}:${port}/`, host, port, user: '', password: '', database: 'bench' }
+      return { ...access, stop, start, remove, watched: { get pid () { return server.pids }, folder: dir } }
     }
   },
   kafka: {

@@ -153,7 +153,7 @@ describe('the report of Weißbach, Hilbert and Springer', () => {
     expect(blockOf('Table 1', absent).rows[3].figures[1]).to.deep.equal({ value: null, reason: 'FerretDB is not built.' })
     expect(blockOf('Table 3', absent).rows[0].figures[0]).to.deep.equal({ value: null, published: 'Cassandra / Flink' })
     const reasons = blockOf('What is not measured', absent).rows.map((/** @type {any} */ { label }) => label)
-    expect(reasons).to.deep.equal(['HBase', 'ClickHouse', 'InfluxDB'])
+    expect(reasons).to.deep.equal(['ClickHouse', 'InfluxDB'])
   })
 
   it('has what the paper prints, and what in it contradicts itself', () => {

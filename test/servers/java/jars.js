@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -11,6 +11,7 @@ const here = dirname(fileURLToPath(import.meta.url))
  * @typedef {object} JavaServer
  * @property {string} name
  * @property {string[]} artifacts  as Maven writes them, group:artifact:version; what they need comes with them
+ * @property {RegExp} [withoutJars]  that come with them, and break the server
  * @property {string} size  of what is fetched
  * @property {string} skipped  without it
  */
@@ -33,8 +34,17 @@ export const kafka = {
   skipped: 'Kafka sink and kill tests'
 }
 
+/** @type {JavaServer} */
+export const hbase = {
+  name: 'hbase',
+  artifacts: ['org.apache.hbase:hbase-server:2.6.1', 'org.apache.hbase:hbase-rest:2.6.1'],
+  withoutJars: /^(servlet-api-2|jetty-(util-|sslengine-)?6)/, // Hadoop's, older than what the REST server calls
+  size: '101 MB',
+  skipped: 'HBase sink and kill tests'
+}
+
 /** What `npm run test:engines` runs besides. @type {JavaServer[]} */
-export const engines = []
+export const engines = [hbase]
 
 /** @param {JavaServer} server */
 const folderOf = ({ name }) => join(here, '..', '..', '..', 'node_modules', '.cache', 'sluice', `jars-${name}`)
@@ -62,6 +72,8 @@ export function fetchJars (server) {
     const why = maven.error ? 'Maven is missing' : maven.stdout.trim().split('\n')[0]
     return say(false, `The jars of ${name} cannot be fetched: ${why}; skipped without them: ${skipped}.`)
   }
+  const lib = join(folder, 'lib')
+  for (const jar of readdirSync(lib)) if (server.withoutJars?.test(jar)) rmSync(join(lib, jar))
   writeFileSync(stampOf(server), server.artifacts.join('\n')) // written last: the folder is complete
   return say(true, `The jars of ${name} have been fetched (${size}).`)
 }

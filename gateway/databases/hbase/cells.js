@@ -1,0 +1,102 @@
+import { exactJson } from '../influxdb/influxql.js'
+
+/**
+ * Rows as HBase's REST server sends and takes them: a CellSet of Protocol Buffers. As JSON each key and value would be base64.
+ *
+ * @typedef {{key: Buffer, cells: [column: Buffer, value: Buffer][], timestamp?: bigint}} Row  of one timestamp; unless given, the server's
+ * @typedef {{key: Buffer, cells: {family: string, column: string, timestamp: bigint, value: Buffer}[]}} FoundRow
+ */
+
+export const PROTOBUF = 'application/x-protobuf'
+
+/** Fields of the messages, with how they are written: 2 is bytes of a length, 0 a number. */
+const [ROWS, KEY, CELLS, COLUMN, TIMESTAMP, DATA] = [1 << 3 | 2, 1 << 3 | 2, 2 << 3 | 2, 2 << 3 | 2, 3 << 3, 4 << 3 | 2]
+
+const TIMESTAMP_BYTES = 10
+
+/** @param {Iterable<Row>} rows */
+export function encodeRows (rows) {
+  /** @type {Buffer[]} */
+  const parts = []
+  for (const { key, cells, timestamp } of rows) {
+    const at = timestamp === undefined ? [] : [Buffer.from([TIMESTAMP, ...varint(timestamp)])]
+    const encoded = cells.flatMap(([column, value]) => lengthened(CELLS, [...bytes(COLUMN, column), ...at, ...bytes(DATA, value)]))
+    for (const part of lengthened(ROWS, [...bytes(KEY, key), ...encoded])) parts.push(part)
+  }
+  return Buffer.concat(parts)
+}
+
+/** @param {Buffer} message @returns {FoundRow[]} */
+export function decodeRows (message) {
+  return fieldsOf(message).map(([, row]) => {
+    const fields = fieldsOf(/** @type {Buffer} */ (row))
+    const [, key] = fields.find(([tag]) => tag === KEY) ?? [0, Buffer.alloc(0)]
+    const cells = fields.filter(([tag]) => tag === CELLS).map(([, cell]) => {
+      const its = /** @type {Map<number, any>} */ (new Map(fieldsOf(/** @type {Buffer} */ (cell))))
+      return cellOf(its.get(COLUMN), its.get(TIMESTAMP) ?? 0n, its.get(DATA) ?? Buffer.alloc(0))
+    })
+    return { key: /** @type {Buffer} */ (key), cells }
+  })
+}
+
+/** The same as JSON, which is what a server sends whole. @param {string} text @returns {FoundRow[]} */
+export function decodeJsonRows (text) {
+  const bytesIn = (/** @type {string} */ base64) => Buffer.from(base64, 'base64')
+  return exactJson(text).Row.map((/** @type {any} */ { key, Cell: cells }) => ({
+    key: bytesIn(key),
+    cells: cells.map((/** @type {any} */ { column, timestamp, $: value }) => cellOf(bytesIn(column), BigInt(timestamp), bytesIn(value)))
+  }))
+}
+
+/** @param {Buffer} name @param {bigint} timestamp @param {Buffer} value */
+function cellOf (name, timestamp, value) {
+  const column = name.toString()
+  const colon = column.indexOf(':')
+  return { family: column.slice(0, colon), column: column.slice(colon + 1), timestamp, value }
+}
+
+/** @param {number} tag @param {Buffer} value */
+const bytes = (tag, value) => lengthened(tag, [value])
+
+/** @param {number} tag @param {Buffer[]} parts */
+function lengthened (tag, parts) {
+  let length = 0
+  for (const part of parts) length += part.length
+  return [length < 128 ? Buffer.from([tag, length]) : Buffer.from([tag, ...varint(BigInt(length))]), ...parts]
+}
+
+/** @param {bigint} value */
+function varint (value) {
+  const found = []
+  let rest = BigInt.asUintN(64, value)
+  for (; rest > 127n; rest >>= 7n) found.push(Number(rest & 127n) | 128)
+  found.push(Number(rest))
+  return found
+}
+
+/** @param {Buffer} message @returns {[tag: number, value: Buffer|bigint][]} */
+function fieldsOf (message) {
+  /** @type {[number, Buffer|bigint][]} */
+  const fields = []
+  let at = 0
+  const number = () => {
+    let value = 0n
+    for (let shift = 0n, byte = 128; byte > 127 && shift < TIMESTAMP_BYTES * 7; shift += 7n) {
+      byte = message.readUInt8(at++)
+      value |= BigInt(byte & 127) << shift
+    }
+    return BigInt.asIntN(64, value)
+  }
+  while (at < message.length) {
+    const tag = Number(number())
+    const value = number()
+    if ((tag & 7) === 0) {
+      fields.push([tag, value])
+      continue
+    }
+    const end = at + Number(value)
+    if ((tag & 7) !== 2 || end < at || end > message.length) throw new Error('The answer is not a CellSet')
+    fields.push([tag, message.subarray(at, at = end)])
+  }
+  return fields
+}

@@ -1,0 +1,250 @@
+import { withDefaults } from '../../base/defaults.js'
+import { SluiceError } from '../../base/errors.js'
+import { connectError, passwordMissing, reasonOf } from '../connecting/failure.js'
+import { testInTime } from '../connecting/limits.js'
+import { plainTextAdvice } from '../connecting/tls.js'
+import { AnswerError, basicLogin, HttpClient } from '../http.js'
+import { decodeJsonRows, decodeRows, encodeRows, PROTOBUF } from './cells.js'
+import { schema } from './connection.schema.js'
+
+export { schema }
+
+/**
+ * @typedef {import('./cells.js').Row} Row
+ * @typedef {import('./cells.js').FoundRow} FoundRow
+ *
+ * @typedef {object} HbaseOptions
+ * @property {string} host
+ * @property {number} port
+ * @property {string} database
+ * @property {string} user
+ * @property {string} password
+ * @property {'off'|'require'|'verify'} tls
+ * @property {string} ca
+ * @property {number} connections
+ */
+
+const JSON_TYPE = 'application/json'
+
+/** A REST server waits for its cluster for long. */
+const SILENCE_MS = 60_000
+
+/** Rows of an answer. */
+const PAGE_ROWS = 2000
+
+/** @param {Record<string, unknown>} options  see the schema */
+export function connect (options) {
+  return new HbaseServer(/** @type {HbaseOptions} */ (withDefaults(schema, options)))
+}
+
+/** One REST server, and a namespace. Each error says which server, and what to do. */
+export class HbaseServer {
+  #options
+  /** @type {HttpClient|null} */
+  #client = null
+
+  /** @param {HbaseOptions} options */
+  constructor (options) {
+    this.#options = options
+  }
+
+  /** For messages. */
+  get place () { return `HBase at ${this.#options.host}:${this.#options.port}, namespace "${this.#options.database}"` }
+
+  /** Stores rows, each whole or not at all. @param {string} table @param {Iterable<Row>} rows @param {AbortSignal} [signal] */
+  async put (table, rows, signal) {
+    // The rows are those of the body, whatever the path says.
+    const body = [encodeRows(rows)]
+    await this.#ask({ method: 'PUT', path: this.#path(table, 'rows'), headers: { 'content-type': PROTOBUF }, body, signal })
+  }
+
+  /**
+   * Leaves a cell where there is none. The server compares with the last cell given, and takes an empty value for none.
+   * @param {string} table @param {Buffer} key @param {Buffer} column @param {Buffer} value
+   */
+  async putIfMissing (table, key, column, value) {
+    const body = [encodeRows([{ key, cells: [[column, value], [column, Buffer.alloc(0)]] }])]
+    try {
+      await this.#ask({ method: 'PUT', path: `${this.#path(table, 'row')}?check=put`, headers: { 'content-type': PROTOBUF }, body })
+    } catch (error) {
+      if (statusOf(error) !== 304) throw error
+    }
+  }
+
+  /** @param {string} table @param {string} key  of ASCII letters */
+  async remove (table, key) {
+    await this.#ask({ method: 'DELETE', path: this.#path(table, encodeURIComponent(key)) })
+  }
+
+  /**
+   * Rows whose keys are texts of ASCII letters, from one key up to another, in their order.
+   * @param {string} table @param {{from: string, to: string, limit?: number}} range @param {AbortSignal} [signal]
+   * @returns {Promise<FoundRow[]>}
+   */
+  async rows (table, { from, to, limit }, signal) {
+    const query = new URLSearchParams({ startrow: from, endrow: to, ...limit !== undefined && { limit: String(limit) } })
+    // As Protocol Buffers, the server would send pieces without saying how long each is.
+    const answer = await this.#ask({ method: 'GET', path: `${this.#path(table, '*')}?${query}`, headers: { accept: JSON_TYPE }, signal })
+    return decodeJsonRows(answer.toString())
+  }
+
+  /**
+   * Rows from one key up to another, in their order, page by page; all unless keys are given.
+   * @param {string} table @param {{from?: Buffer, to?: Buffer, columns?: Buffer[]}} range @param {AbortSignal} [signal]
+   * @returns {AsyncGenerator<FoundRow[], void, void>}
+   */
+  async * scan (table, { from, to, columns = [] }, signal) {
+    const scanner = {
+      batch: PAGE_ROWS, caching: PAGE_ROWS, maxVersions: 1, column: columns.map(column => column.toString('base64')),
+      ...from && { startRow: from.toString('base64') }, ...to && { endRow: to.toString('base64') }
+    }
+    const { location } = await this.#headersOf({
+      method: 'PUT', path: this.#path(table, 'scanner'), headers: { 'content-type': JSON_TYPE }, body: [JSON.stringify(scanner)], signal
+    })
+    const { pathname: path } = new URL(String(location), 'http://server')
+    /** @type {FoundRow[]} the last one, of which the next page may have more cells */
+    let rest = []
+    try {
+      for (;;) {
+        const page = decodeRows(await this.#ask({ method: 'GET', path, headers: { accept: PROTOBUF }, signal }))
+        if (page.length === 0) break
+        const [last] = rest
+        if (last?.key.equals(page[0].key)) page[0].cells.unshift(...last.cells)
+        else page.unshift(...rest)
+        rest = page.splice(-1)
+        if (page.length > 0) yield page
+      }
+      if (rest.length > 0) yield rest
+    } finally {
+      await this.#ask({ method: 'DELETE', path }).catch(() => {}) // the server forgets it by itself
+    }
+  }
+
+  /** What is known of a table; null where there is none. @param {string} table @param {AbortSignal} [signal] @returns {Promise<any>} */
+  async schemaOf (table, signal) {
+    return this.#json(this.#path(table, 'schema'), signal)
+  }
+
+  /**
+   * Creates a table, or gives it other settings.
+   * @param {string} table @param {Record<string, unknown>[]} families
+   */
+  async setSchema (table, families) {
+    const body = [JSON.stringify({ name: this.#nameOf(table), ColumnSchema: families })]
+    const request = { method: /** @type {const} */ ('PUT'), path: this.#path(table, 'schema'), headers: { 'content-type': JSON_TYPE }, body }
+    await unlessDone(this.#ask(request), async () => await this.schemaOf(table) !== null)
+  }
+
+  /** @param {string} table */
+  async drop (table) {
+    await this.#ask({ method: 'DELETE', path: this.#path(table, 'schema') })
+  }
+
+  async createNamespace () {
+    if (await this.#hasNamespace()) return
+    const path = `/namespaces/${this.#options.database}`
+    await unlessDone(this.#ask({ method: 'POST', path, headers: { 'content-type': JSON_TYPE }, body: ['{}'] }), () => this.#hasNamespace())
+  }
+
+  /** Of the namespace. @returns {Promise<string[]>} */
+  async tables () {
+    if (!await this.#hasNamespace()) return []
+    const { table = [] } = await this.#json(`/namespaces/${this.#options.database}/tables`) ?? {}
+    return table.map((/** @type {{name: string}} */ { name }) => name.slice(name.indexOf(':') + 1))
+  }
+
+  /** @param {{signal?: AbortSignal}} [options] */
+  async test ({ signal } = {}) {
+    return testInTime(this.place, signal, async ends => {
+      const { Version: version = 'unknown' } = await this.#json('/version/cluster', ends) ?? {}
+      const { LiveNodes: live = [], DeadNodes: dead = [] } = await this.#json('/status/cluster', ends) ?? {}
+      const { user, database } = this.#options
+      const nodes = (live.length === 1 ? 'one region server' : `${live.length} region servers`) +
+        (dead.length > 0 ? `, ${dead.length} dead` : '')
+      const isThere = await this.#hasNamespace(ends)
+      return [
+        `HBase ${version}, ${nodes}, namespace "${database}"${user && `, logged in as "${user}"`}.`,
+        isThere ? '' : 'The namespace does not exist: the sink will try to create it.',
+        plainTextAdvice(this.#options)
+      ].filter(sentence => sentence !== '').join(' ')
+    })
+  }
+
+  async close () {
+    this.#client?.close()
+    this.#client = null
+  }
+
+  /** @param {string} table */
+  #nameOf (table) { return `${this.#options.database}:${table}` }
+
+  /** @param {string} table @param {string} rest */
+  #path (table, rest) { return `/${encodeURIComponent(this.#nameOf(table))}/${rest}` }
+
+  /** @param {import('../http.js').Request} request @returns {Promise<Buffer>} */
+  async #ask (request) {
+    return (await this.#answerOf(request)).body
+  }
+
+  /** @param {import('../http.js').Request} request */
+  async #headersOf (request) {
+    return (await this.#answerOf(request)).headers
+  }
+
+  /** @param {AbortSignal} [signal] */
+  async #hasNamespace (signal) {
+    const { Namespace: names = [] } = await this.#json('/namespaces', signal) ?? {}
+    return names.includes(this.#options.database)
+  }
+
+  /** @param {string} path @param {AbortSignal} [signal] */
+  async #json (path, signal) {
+    try {
+      return JSON.parse(String(await this.#ask({ method: 'GET', path, headers: { accept: JSON_TYPE }, signal })))
+    } catch (error) {
+      if (statusOf(error) !== 404) throw error
+      return null
+    }
+  }
+
+  /** @param {import('../http.js').Request} request */
+  async #answerOf (request) {
+    const { user, password } = this.#options
+    this.#client ??= new HttpClient({
+      ...this.#options, authorization: user === '' ? '' : basicLogin(user, password), silenceMs: SILENCE_MS, repeats: true
+    })
+    try {
+      const response = await this.#client.open(request)
+      return { headers: response.headers, body: Buffer.concat(await response.toArray()) }
+    } catch (error) {
+      if (request.signal?.aborted) throw request.signal.reason
+      throw this.#explain(error)
+    }
+  }
+
+  /** @param {unknown} error */
+  #explain (error) {
+    if (!(error instanceof AnswerError)) return connectError(this.place, error)
+    const { status } = error
+    const { user, password } = this.#options
+    if (status === 401 && password === '') return passwordMissing(error, this.place, { user })
+    const [code, fix] = status === 401
+      ? /** @type {const} */ (['SLUICE_SINK_CONNECT', 'Check user and password.'])
+      : /** @type {const} */ (['SLUICE_SINK_HBASE', status === 403 ? 'Grant the REST server\'s user RWCA on the namespace.' : undefined])
+    return new SluiceError(code, `${this.place}: ${reasonOf(error)}.`, { cause: error, fix })
+  }
+}
+
+/** What fails, as another has just done it. @param {Promise<unknown>} work @param {() => Promise<boolean>} isDone */
+async function unlessDone (work, isDone) {
+  try {
+    await work
+  } catch (error) {
+    if (!await isDone()) throw error
+  }
+}
+
+/** Of the answer that an error comes from. @param {any} error @returns {number|undefined} */
+export function statusOf (error) {
+  return error?.cause instanceof AnswerError ? error.cause.status : undefined
+}

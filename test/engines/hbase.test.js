@@ -1,0 +1,141 @@
+import { expect } from 'chai'
+import { Batch, pickOf } from '../../gateway/batch/batch.js'
+import { isTransient } from '../../gateway/databases/hbase/sink.js'
+import { ALL_NEW, batchOf, failureOf, identity, T0 } from '../databases/contract/batches.js'
+import { sinkContract } from '../databases/contract/contract.js'
+import { upsertContract } from '../databases/contract/upserts.js'
+import { writerContract } from '../databases/contract/writer.js'
+import { HbaseDatabase } from './hbase-database.js'
+
+describe('HBase sink', () => {
+  const database = HbaseDatabase.inSuite()
+  const { openSink, rows } = database
+
+  const forgetRecords = async () => {
+    for (const key of await database.keys('sluice_commits')) {
+      if (key.toString().startsWith('r/')) await database.remove('sluice_commits', key)
+    }
+  }
+
+  sinkContract({
+    open: openSink,
+    isTransient,
+    rows,
+    tables: database.tables,
+    elsewhere: () => openSink({ database: `${database.namespace}_elsewhere` }),
+    setBack: async seq => {
+      for (const { key, cells: [{ value }] } of await database.found('sluice_commits')) {
+        if (!key.toString().startsWith('r/')) continue
+        const record = JSON.parse(value.toString())
+        if (record.table !== '' && record.seq >= seq) await database.remove('sluice_commits', key)
+      }
+      for (const { key, cells } of await database.found('press')) {
+        const force = cells.find(({ column }) => column === 'force')?.value.readDoubleBE() ?? 0
+        if (force >= seq) await database.remove('press', key)
+      }
+    },
+    drop: async table => { await database.ask('DELETE', `${database.path(table)}/schema`) },
+    guarantee: 'keys',
+    hasColumns: true,
+    layouts: ['narrow'],
+    nan: NaN,
+    ignoresCase: false,
+    differs: {}
+  })
+
+  writerContract({
+    open: openSink,
+    isTransient,
+    rows,
+    poison: async (batches, isPoison) => {
+      const long = 'x'.repeat(11_000_000)
+      let first = 0
+      return batches.map(batch => {
+        const from = first
+        first += batch.rows
+        const texts = Array.from({ length: batch.rows }, (_, row) => isPoison(from + row) ? long : '')
+        return new Batch({
+          ...batch,
+          fields: [...batch.fields, { name: 'text', type: 'string' }],
+          columns: [...batch.columns, texts],
+          validity: [...batch.validity, null]
+        })
+      })
+    },
+    server: { stop: () => database.server.stop(), start: () => database.server.start() },
+    wrong: [
+      { what: 'a host that does not answer', options: { port: 1 }, tells: /ECONNREFUSED.*Check host and port/ },
+      { what: 'a server that has no TLS', options: { tls: 'require' }, tells: /whether the server expects TLS/ },
+      { what: 'a certificate that is missing', options: { tls: 'verify', ca: '/no/such.pem' }, tells: /no\/such\.pem/ }
+    ]
+  })
+
+  upsertContract({ open: openSink, isTransient, rows, forget: forgetRecords, execute: async () => {} })
+
+  describe('rows written earlier', () => {
+    for (const layout of ['wide', 'narrow']) {
+      it(`are written over after a crash before the commit record, also by what is left of their batch: ${layout}`, async () => {
+        const batch = new Batch({
+          source: 'press',
+          time: BigInt64Array.of(T0, T0, T0 + 1n),
+          fields: [{ name: 'a', type: 'float64' }, { name: 'b', type: 'int32' }],
+          columns: [Float64Array.of(1, 2, 3), Int32Array.of(4, 5, 6)],
+          identity: identity(0)
+        })
+        await (await openSink({ layout })).write([batch])
+        const before = await database.keys('press')
+        expect(before).to.have.length(layout === 'wide' ? 3 : 6)
+        await forgetRecords()
+        const later = await openSink({ layout })
+        expect(await later.write([pickOf(batch, [0, 2])])).to.deep.equal(ALL_NEW)
+        expect(await database.keys('press')).to.deep.equal(before)
+      })
+    }
+  })
+
+  describe('tables', () => {
+    it('have their kinds of columns from whoever was first, and others are refused', async () => {
+      const text = new Batch({
+        source: 'press', time: BigInt64Array.of(T0), fields: [{ name: 'force', type: 'string' }], columns: [['a']]
+      })
+      const outcomes = await Promise.allSettled([[batchOf([1])], [text]].map(async batches => (await openSink()).write(batches)))
+      const refused = outcomes.flatMap(outcome => outcome.status === 'rejected' ? [outcome.reason.code] : [])
+      expect(refused).to.deep.equal(['SLUICE_SINK_TABLE_MISFIT'])
+      expect(await rows('press')).to.have.length(1)
+    })
+
+    it('hold rows for as long as is set', async () => {
+      const ttl = async () => (await database.ask('GET', `${database.path('press')}/schema`)).ColumnSchema[0].TTL
+      await (await openSink({ keepDays: 0.5 })).write([batchOf([1])])
+      expect(await ttl()).to.equal('43200')
+      await (await openSink({ keepDays: 0 })).write([batchOf([2])])
+      expect(await ttl()).to.equal('2147483647')
+      expect(await rows('press')).to.have.length(2)
+    })
+
+    it('of others, and of another layout, are left alone', async () => {
+      const sink = await openSink({ table: 'press' })
+      await sink.committed() // creates the namespace
+      await database.ask('PUT', `${database.path('press')}/schema`, { name: 'press', ColumnSchema: [{ name: 'own' }] })
+      const refused = await failureOf(() => sink.write([batchOf([1])]))
+      expect([refused.code, isTransient(refused)]).to.deep.equal(['SLUICE_SINK_TABLE_MISFIT', false])
+      await (await openSink({ table: 'wide' })).write([batchOf([1])])
+      const narrow = await openSink({ table: 'wide', layout: 'narrow' })
+      expect((await failureOf(() => narrow.write([batchOf([2])]))).message).to.match(/is of the layout wide.*another table/)
+    })
+  })
+
+  describe('Test connection', () => {
+    it('tells what it found, and what a sink will do', async () => {
+      const told = await database.connect().test()
+      expect(told).to.match(/^HBase 2\.\S+, one region server, namespace "test\d+"\. .* not exist: .* create it\.$/)
+      await (await openSink()).committed()
+      expect(await database.connect().test()).to.match(/namespace "test\d+"\.$/)
+    })
+
+    it('says what to do where nothing answers', async () => {
+      const error = await failureOf(() => database.connect({ port: 1 }).test())
+      expect(error).to.include({ code: 'SLUICE_SINK_CONNECT' }).and.to.have.property('fix').that.matches(/Check host and port/)
+    })
+  })
+})
