@@ -1,4 +1,4 @@
-import { balanceOf } from '../../gateway/stats/balance.js'
+import { balanceOf, outcomeOf } from '../../gateway/stats/balance.js'
 import { counterOf, markOf } from '../../gateway/batch/epochs.js'
 import { RangeSet } from '../../gateway/batch/ranges.js'
 import { Stored } from './stored.js'
@@ -229,6 +229,12 @@ export class Stream {
       return Array.from(seqs, ([seq, rows]) => ({ epoch, seq, rows })).filter(({ seq }) => !stored.has(epoch, seq))
     })
     return balanceOf({ spools: [...this.#spools.values()], records: stored.records, parked })
+  }
+
+  /** By the marks of the spools. @param {string} sink @returns {Record<string, import('../local.js').Outcome>} */
+  outcomes (sink) {
+    const bySpool = Map.groupBy(this.storedBy(sink).records, ({ epoch }) => markOf(epoch))
+    return Object.fromEntries(Array.from(bySpool, ([mark, records]) => [mark, outcomeOf(records)]))
   }
 
   /**

@@ -14,10 +14,16 @@ import { Stalls } from './stalls.js'
  * @typedef {Place & {meter?: Meter}} Sink
  * @typedef {Place & {fullInSeconds: number|null, required: string[], takers: Sink[], stalledMs: number, served: Served[]}} Spool
  *   `fullInSeconds`: at the rate at which it grows; null where it does not; `required`: the sinks it waits for; `takers`: those of them
- *   that run here; `stalledMs`: for how long rows have come and none were stored, as far as this gateway can know; `served`: its sinks in
- *   flows of this gateway, whether they run or not
- * @typedef {{name: string, nodeId: string, sink?: Sink, rows: number, stalledMs: number, hasGrown: boolean}} Served  `rows`: that it lacks
- *   of the spool; `stalledMs`: for how long it has stored none of them; `hasGrown`: whether rows have come meanwhile
+ *   that run here; `stalledMs`: for how long rows have come and none were stored, as far as this gateway can know; `served`: each sink that
+ *   it waits for, whether it runs or not
+ * @typedef {object} Served
+ * @property {string} name
+ * @property {string} [nodeId]  none of another gateway's
+ * @property {Sink} [sink]  that runs here
+ * @property {number} rows  that it lacks of the spool
+ * @property {number} stalledMs  for how long it has stored none of them
+ * @property {boolean} hasGrown  rows have come meanwhile
+ * @property {boolean} hasStored  some, since this gateway looks
  *
  * @typedef {object} Snapshot
  * @property {Sink[]} sinks
@@ -142,12 +148,16 @@ export class Snapshots {
 
   /** @param {string} spool @param {Sink[]} sinks @param {number} nowMs @returns {Served[]} */
   #served (spool, sinks, nowMs) {
-    return Array.from(Map.groupBy(this.#stats.readSpooled(spool), ({ id }) => id), ([nodeId, lines]) => {
-      const { produced, stored, beforeItBegan, inFlight: rows } = sumOf(lines)
-      const sink = sinks.find(each => each.nodeId === nodeId)
-      const had = { accepted: rows === 0 ? 0 : produced, stored: [stored + beforeItBegan, sink ? doneBy(sink) : 0].join(' ') }
-      const { ms: stalledMs, hasGrown } = this.#stalls.look(`${spool} ${nodeId}`, had, nowMs)
-      return { name: lines[0].sink, nodeId, sink, rows, stalledMs, hasGrown }
+    const { own, remote } = this.#stats.readSpooled(spool)
+    const isRemote = new Set(remote.map(({ id }) => id))
+    return Array.from(Map.groupBy([...own, ...remote], ({ id }) => id), ([id, lines]) => {
+      const { produced, stored, deadLetters, settled, beforeItBegan, inFlight: rows } = sumOf(lines)
+      const sink = sinks.find(({ nodeId }) => nodeId === id)
+      const done = [stored + deadLetters + settled + beforeItBegan, sink ? doneBy(sink) : 0].join(' ')
+      const { ms: stalledMs, ...since } = this.#stalls.look(`${spool} ${id}`, { accepted: rows === 0 ? 0 : produced, stored: done }, nowMs)
+      const [{ sink: name }] = lines
+      const whose = isRemote.has(id) ? { name: `${name} (${decoded(id.split('/')[0])})` } : { name, nodeId: id }
+      return { ...whose, sink, rows, stalledMs, ...since }
     })
   }
 
