@@ -131,7 +131,7 @@ export class Stage extends EventEmitter {
   get blocked () { return this.spool.blocked }
 
   get state () {
-    const { bytes, unstoredBytes, batches, waiting, blocked, counters } = this.spool
+    const { bytes, unstoredBytes, batches, waiting, blocked, isRefusing, counters } = this.spool
     const { requiredSinks, maxBytes = 2 ** 30 } = this.#options
     return {
       connected: this.hearing.isReady,
@@ -142,6 +142,7 @@ export class Stage extends EventEmitter {
       waiting,
       ...counters,
       blocked,
+      isRefusing,
       ...this.alarms.counts,
       tooBig: this.alarms.counts.tooBig + this.sender.tooBig.guessed,
       requiredSinks: requiredSinks.saved,

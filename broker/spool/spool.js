@@ -137,6 +137,9 @@ export class Spool extends EventEmitter {
   /** Why it is not accepting now. @returns {string|null} */
   get blocked () { return this.#intake.blocked }
 
+  /** Whether it refuses what comes, instead of having it wait. */
+  get isRefusing () { return this.#intake.isFull }
+
   /** When the oldest segment was begun, milliseconds since 1970. */
   get oldestMs () { return this.#files.segments[0]?.createdMs ?? Infinity }
 

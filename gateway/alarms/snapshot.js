@@ -1,5 +1,6 @@
 import { decoded } from '../base/decoded.js'
 import { sumOf } from '../stats/balance.js'
+import { failedNodes } from '../stats/failed-nodes.js'
 import { ledger } from '../stats/ledger.js'
 import { Growth } from './growth.js'
 import { Silence } from './silence.js'
@@ -113,12 +114,7 @@ export class Snapshots {
       devices: named('source').filter(({ gauge }) => 'lastGoodSecondsAgo' in gauge),
       unconnected: unconnectedOf(linked),
       connected: new Set(linked.filter(({ gauge }) => gauge.connected === true).map(brokerOf)),
-      failed: [
-        ...stats.unstarted.map(({ id, type, name, problem }) => ({ name: name || type, nodeId: id, problem })),
-        ...named('failed').map(({ name, nodeId, gauge }) => {
-          return { name: name.replace(` (${nodeId})`, ''), nodeId, problem: String(gauge.problem ?? '') }
-        })
-      ],
+      failed: failedNodes(stats, read),
       sources: this.#sources(nowMs, { isHeldUp, isStaged: spools.length > 0 }),
       host: stats.host?.report?.alarms ?? [],
       isMachineKnown: Boolean(stats.host?.report) && sinks.length + linked.length + stats.metersOf('source').length > 0,
@@ -164,7 +160,7 @@ export class Snapshots {
   /** @param {Sink} sink @param {number} nowMs */
   #rowsFor ({ name, nodeId, gauge }, nowMs) {
     if (nowMs - this.#waiting.atMs >= LEDGER_MS) {
-      const balances = ledger([], this.#stats.readBalances())
+      const balances = ledger(this.#stats)
       this.#waiting = { atMs: nowMs, rows: new Map(balances.map(({ id, inFlight, parked }) => [id, inFlight + parked])) }
     }
     return Math.max(Number(gauge.pendingRows ?? 0), this.#waiting.rows.get(nodeId ?? name) ?? 0)

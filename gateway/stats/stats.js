@@ -28,6 +28,8 @@ export class Stats {
   #balances = new Set()
   /** By the nodes of the spools. @type {Map<string, {own: () => Line[], remote: () => Line[]}>} */
   #spooled = new Map()
+  /** The nodes of the sinks that some stage in leads to, whether it runs or not. @type {Set<string>} */
+  staged = new Set()
   /** @type {Set<Reader>} */
   readers = new Set()
   /** Who else is told of meters that come and go. @type {Set<Follower>} */

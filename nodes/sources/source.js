@@ -165,7 +165,7 @@ class Runner {
       return this.#show({ fill: 'grey', shape: 'dot', text })
     }
     this.#fail(error)
-    this.#dropGauge = failedGauge(this.#node, error)
+    this.#dropGauge = failedGauge(this.#node, this.#name, error)
   }
 
   async #close () {

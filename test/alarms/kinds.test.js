@@ -102,16 +102,19 @@ describe('Kinds of alarms', () => {
       rig.limits.add([{ of: 'spool', name: '', limit: 65 }])
       expect(rig.pass(MINUTE)).to.deep.equal(['spool warning: The spool of out is 70 % full'])
       rig.gauge('spool out', { blocked: 'full' })
-      expect(rig.pass(MINUTE)).to.deep.equal(['spool problem: The spool of out accepts nothing: its sources wait'])
+      expect(rig.pass(MINUTE)).to.deep.equal(['spool problem: The spool of out accepts nothing: what comes waits'])
     })
 
     it('say that a full stage out refuses what does not wait, and how much', () => {
       rig.gauge('spool out', { onDiskBytes: 100 * MIB, maxBytes: 100 * MIB, unstoredBytes: 99 * MIB, blocked: 'full', refusedRows: 0 })
       rig.stats.ownMeter('out (stage out)', 'id of spool out').dropped = 3 // of names that cannot be used: among those that the gauge has
       const full = 'spool problem: The spool of out accepts nothing: sources wait, all else is refused'
-      expect(rig.pass(MINUTE)).to.deep.equal([full])
-      rig.gauge('spool out', { refusedRows: 12 })
-      expect(rig.pass(5)).to.have.members([full, 'rows-refused problem: out could not accept 12 rows, and nothing keeps them'])
+      expect(rig.pass(MINUTE)).to.deep.equal([full.replace(/sources .*/, 'what comes waits')]) // in memory
+      rig.gauge('spool out', { isRefusing: true, refusedRows: 12 })
+      const refused = 'rows-refused problem: out could not accept 12 rows, and nothing keeps them'
+      expect(rig.pass(5)).to.have.members([full, refused])
+      rig.gauge('spool out', { isRefusing: false, blocked: null, onDiskBytes: 10 * MIB })
+      expect(rig.pass(15)).to.deep.equal([refused])
     })
 
     it('count what is lost, dropped or should never happen', () => {
