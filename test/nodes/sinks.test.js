@@ -257,7 +257,7 @@ describe('sink and stage nodes', () => {
     })
 
     it('is blue until its database has answered, as on the live page', async () => {
-      const { sink } = LazySink.prototype
+      const { sink: opening } = LazySink.prototype
       LazySink.prototype.sink = () => new Promise(() => {})
       try {
         const node = await load()
@@ -267,7 +267,7 @@ describe('sink and stage nodes', () => {
         expect(text).to.match(/^connecting/)
         await helper.unload()
       } finally {
-        LazySink.prototype.sink = sink
+        LazySink.prototype.sink = opening
       }
     })
 
