@@ -24,7 +24,8 @@ const LABELS = {
   influxdb: 'InfluxDB',
   clickhouse: 'ClickHouse',
   cassandra: 'Cassandra',
-  questdb: 'QuestDB'
+  questdb: 'QuestDB',
+  warp10: 'Warp 10'
 }
 
 /** The option with a database's server. @param {string} type  of database */

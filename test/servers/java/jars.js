@@ -36,10 +36,10 @@ export const kafka = {
 /** What `npm run test:engines` runs besides. @type {JavaServer[]} */
 export const engines = []
 
-/** @param {JavaServer} server */
+/** @param {{name: string}} server */
 const folderOf = ({ name }) => join(here, '..', '..', '..', 'node_modules', '.cache', 'sluice', `jars-${name}`)
 
-/** For Java's class path. @param {JavaServer} server */
+/** For Java's class path. @param {{name: string}} server */
 export const jarsOf = server => join(folderOf(server), 'lib', '*')
 
 /** What keeps the server from being started, or null. @param {JavaServer} server @returns {string|null} */
