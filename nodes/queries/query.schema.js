@@ -44,8 +44,8 @@ const table = {
   ...tableProperties,
   table: {
     ...tableProperties.table,
-    description: 'The table to read, for MongoDB the collection, for InfluxDB the measurement, for Warp 10 the label id: as named by the sink, with {source} ' +
-      'filled in.'
+    description: 'The table to read, for MongoDB the collection, for InfluxDB the measurement, for Warp 10 the label id: as named by ' +
+      'the sink, with {source} filled in.'
   },
   layout: {
     ...layoutOption({ properties: mysql.properties }).properties.layout,

@@ -69,8 +69,10 @@ export class Warp10Database {
     return text.split('\n').filter(line => line !== '').map(line => {
       const [, tick, named, value] = /** @type {string[]} */ (/^=?(-?\d+)\/\S* (?:([^ {]+\{[^}]*\}) )?(.*)$/.exec(line))
       head = named ?? head
-      const labels = Object.fromEntries(head.slice(head.indexOf('{') + 1, -1).split(',').map(pair => pair.split('=').map(decodeURIComponent)))
-      return { ns: BigInt(tick) * unitNs + BigInt(labels.ns ?? 0), name: decodeURIComponent(head.split('{')[0]), labels, text: value, value: cellOf(value) }
+      const pairs = head.slice(head.indexOf('{') + 1, -1).split(',').map(pair => pair.split('=').map(decodeURIComponent))
+      const labels = Object.fromEntries(pairs)
+      const ns = BigInt(tick) * unitNs + BigInt(labels.ns ?? 0)
+      return { ns, name: decodeURIComponent(head.split('{')[0]), labels, text: value, value: cellOf(value) }
     }).sort((a, b) => a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : 0)
   }
 

@@ -29,7 +29,8 @@ export function warp10SinkTests (database) {
     nan: NaN,
     ignoresCase: false,
     differs: {
-      'keeps nanoseconds over the whole range of time': 'a point has a value: "keep nanoseconds, from one end of the range of times to the other"',
+      'keeps nanoseconds over the whole range of time': 'a point has a value: "keep nanoseconds, from one end of the range of times to ' +
+        'the other"',
       'leaves out batches it has already': 'points of the same place overwrite each other',
       'stores every batch without identity': 'points of the same place overwrite each other',
       'still recognises each batch when records are compacted': 'points of the same place overwrite each other',
@@ -52,7 +53,8 @@ export function warp10SinkTests (database) {
       return batches.map(batch => {
         const from = first
         first += batch.rows
-        const values = Array.from({ length: batch.rows }, (_, row) => isPoison(from + row) ? 'x'.repeat(4000) : '') // labels have 2048 at most
+        // Labels have 2048 letters at most.
+        const values = Array.from({ length: batch.rows }, (_, row) => isPoison(from + row) ? 'x'.repeat(4000) : '')
         return new Batch({ ...batch, tags: { note: { values, valid: Uint8Array.from(values, text => text === '' ? 0 : 1) } } })
       })
     },

@@ -133,7 +133,7 @@ function update (/** @type {Owner} */ owner, /** @type {string} */ text, /** @ty
 function checked (value) {
   if (value.length > MAX_VALUE) return null
   if (/^\[/.test(value)) return `b64:${Buffer.from(value).toString('base64url')}`
-  if (/^[+-]?\d+$/.test(value)) return BigInt.asIntN(64, BigInt(value)) === BigInt(value) ? String(BigInt(value)) : null
+  if (/^-?\d+$/.test(value)) return BigInt.asIntN(64, BigInt(value)) === BigInt(value) ? String(BigInt(value)) : null
   if (value === '-0.0') return '0.0'
   return /^([TF]|'[^ ']*'|b64:[\w-]*|NaN|-?Infinity|[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)$/i.test(value) ? value : null
 }
@@ -146,7 +146,8 @@ function seriesOf (head) {
 
 /** @param {string} text */
 function labelsIn (text) {
-  return new Map(text === '' ? [] : text.split(',').map(label => {
+  const labels = text === '' ? [] : text.split(',')
+  return new Map(labels.map(label => {
     const [name, value] = label.split('=').map(decodeURIComponent)
     return [name, value]
   }))
@@ -176,6 +177,8 @@ function chosen (owner, selectors) {
 function fetched (all, start, stop, count) {
   return all.map(series => {
     const points = [...series.points].filter(([tick]) => tick >= start && tick <= stop).sort(([a], [b]) => a < b ? 1 : -1)
-    return points.slice(0, count).map(([tick, value], i) => i === 0 ? `${tick}// ${headOf(series)} ${value}\n` : `=${tick}// ${value}\n`).join('')
+    return points.slice(0, count)
+      .map(([tick, value], i) => i === 0 ? `${tick}// ${headOf(series)} ${value}\n` : `=${tick}// ${value}\n`)
+      .join('')
   }).join('')
 }

@@ -6,8 +6,8 @@ import { COMMITS_TABLE } from '../names.js'
 import { exactly } from './selector.js'
 
 /**
- * Commit records: points of the class `sluice_commits`, whose tick is the record's seq and whose value is a JSON text of it. Each stream has
- * a series of its own, so that writing a record again changes nothing.
+ * Commit records: points of the class `sluice_commits`, whose tick is the record's seq and whose value is a JSON text of it. Each stream
+ * has a series of its own, so that writing a record again changes nothing.
  *
  * @typedef {import('./connection.js').Warp10Server} Warp10Server
  * @typedef {import('../commit-records.js').CommitRow} CommitRow
@@ -60,7 +60,8 @@ export async function writeCommits (server, records, signal) {
 export async function nameStore (server, record) {
   await writeCommits(server, [record])
   for await (const { value } of server.points({ selector: exactly(COMMITS_TABLE, { id: STORE }), from: 0n })) if (value) return
-  throw new SluiceError('SLUICE_SINK_WARP10', `${server.place} does not keep what was written: a point with the label id of the year 1970.`, {
+  const problem = `${server.place} does not keep what was written: a point with the label id of the year 1970.`
+  throw new SluiceError('SLUICE_SINK_WARP10', problem, {
     fix: 'Use a server that keeps points of any age (backend leveldb or fdb, no maxpast), a write token without a label id, and a read ' +
       'token for what it writes.'
   })

@@ -129,9 +129,9 @@ export class Warp10Server {
       await this.write('# test\n', ends)
       const { text } = await this.#ask(null, { path: '/api/v0/exec', body: ['REV'], signal: ends }).catch(() => ({ text: '' }))
       const version = /^\["(\d[\w.-]*)/.exec(text)?.[1] ?? 'of unknown version'
+      const beyond = unitNs === 1n ? '' : '; what they have beyond that is kept in the label ns'
       return [
-        `Warp 10 ${version}, which takes both tokens. Its times have the unit ${UNITS[String(unitNs)] ?? `${unitNs} ns`}` +
-          `${unitNs === 1n ? '' : '; what they have beyond that is kept in the label ns'}.`,
+        `Warp 10 ${version}, which takes both tokens. Its times have the unit ${UNITS[String(unitNs)] ?? `${unitNs} ns`}${beyond}.`,
         plainTextAdvice(this.#options)
       ].filter(sentence => sentence !== '').join(' ')
     })

@@ -10,7 +10,8 @@ export const dialect = {
   fold: name => name,
   timeColumns: [],
   ownNames: [
-    'time', 'time_ns', 'id', 'source', 'gateway', 'row', 'ns', 'fields', 'allchannels', 'sluice_commits', '.app', '.owner', '.producer', '.uuid'
+    'time', 'time_ns', 'id', 'source', 'gateway', 'row', 'ns', 'fields', 'allchannels', 'sluice_commits', '.app', '.owner', '.producer',
+    '.uuid'
   ],
   columnTypes: {
     time: 'int64', time_ns: 'int64', float64: 'float64', float32: 'float64', int64: 'int64', int32: 'int64', int16: 'int64',
@@ -31,4 +32,3 @@ export const dialect = {
     bytes: ['bytes']
   }
 }
-

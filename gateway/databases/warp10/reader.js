@@ -39,7 +39,7 @@ export async function open (given, { server }) {
           fix: 'Check the label; the sink creates series with its first batch.'
         })
       }
-      const names = (/** @type {string} */ kind, /** @type {string[]} */ all) => Array.from(new Set(all), name => ({ name, kind }))
+      const names = (/** @type {string} */ kind, /** @type {string[]} */ its) => Array.from(new Set(its), name => ({ name, kind }))
       return {
         columns: [
           ...names('class', series.map(({ name }) => name)),

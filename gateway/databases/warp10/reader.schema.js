@@ -9,7 +9,11 @@ export const schema = {
   description: 'Reads the series that a Warp 10 sink has made, but for lists. Statistics are computed in the gateway, from the samples.',
   additionalProperties: false,
   properties: {
-    table: { ...table, title: 'Label id', description: 'The label id of the series to read: what the sink\'s became, with {source} filled in.' },
+    table: {
+      ...table,
+      title: 'Label id',
+      description: 'The label id of the series to read: what the sink\'s became, with {source} filled in.'
+    },
     layout: { ...layout, enum: /** @type {const} */ (['wide']) },
     source
   }

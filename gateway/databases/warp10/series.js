@@ -40,7 +40,12 @@ export async function makePlan (server, { name, arranged, withSource }, isList) 
   return { table: name, isList, labels, classes: placed }
 }
 
-/** Of the newest points of each series. @param {import('./connection.js').Warp10Server} server @param {string} table @param {any[]} fields */
+/**
+ * Of the newest points of each series.
+ * @param {import('./connection.js').Warp10Server} server
+ * @param {string} table
+ * @param {import('../wide.js').WideColumn[]} fields
+ */
 async function kindsIn (server, table, fields) {
   /** @type {Map<string, Set<string>>} */
   const kinds = new Map()
@@ -50,7 +55,7 @@ async function kindsIn (server, table, fields) {
   return [...kinds].map(([name, its]) => {
     // Others may have stored several kinds in one class.
     const type = fields.find(field => field.name === name)?.type
-    const fitting = [...its].find(kind => type && dialect.accepts[/** @type {'bool'} */ (type)].includes(kind))
+    const fitting = [...its].find(kind => type && dialect.accepts[type].includes(kind))
     return { name, kind: fitting ?? [...its][0] }
   })
 }

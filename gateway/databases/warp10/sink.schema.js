@@ -12,9 +12,9 @@ export const schema = {
       type: 'string',
       title: 'Label id',
       description: 'The value of the label id of all series; {source} in it stands for the name of the source. Each field is a class. ' +
-        'Labels are the tags, gateway (of staged batches), source where all share one id, row, which tells rows of the same time and tags ' +
-        'apart, and ns: what a time has beyond the unit of the server, in nanoseconds. A position is where points are, and also stored as ' +
-        'values, which the server does not round.',
+        'Labels are the tags, gateway (of staged batches), source where all share one id, row, which tells rows of the same time and ' +
+        'tags apart, and ns: what a time has beyond the unit of the server, in nanoseconds. A position is where points are, and also ' +
+        'stored as values, which the server does not round.',
       minLength: 1,
       default: '{source}'
     },
