@@ -741,6 +741,10 @@ export const errors = {
       'QuestDB refused what the sink did, or a table of it is suspended.',
       'The message has the reason of the server: often a missing right, or a full disk. It is tried again.'
     ],
+    SLUICE_SINK_VOLTDB: [
+      'VoltDB refused what the sink did.',
+      'The message has the reason of the server: often a missing right, or that its memory is full. It is tried again.'
+    ],
     SLUICE_SINK_KAFKA: [
       'Kafka refused what the sink did, or too few replicas answered in time.',
       'The message has the reason of the broker: often a missing permission, or a broker that is away. It is tried again.'
@@ -942,6 +946,10 @@ export const errors = {
     SLUICE_QUERY_QUESTDB: [
       'QuestDB refused the query.',
       'The message has the reason of the server: often a missing right to read the table.'
+    ],
+    SLUICE_QUERY_VOLTDB: [
+      'VoltDB refused the query.',
+      'The message has the reason of the server: often a missing right to run SQL, or a query that takes longer than it allows.'
     ]
   },
 

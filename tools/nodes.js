@@ -180,6 +180,11 @@ export const faces = [
     inputs: 1
   },
   {
+    type: 'sluice-voltdb', file: 'sinks/voltdb', label: 'VoltDB',
+    summary: 'Stores batches in VoltDB by its procedure of bulk loading, exactly once.',
+    inputs: 1
+  },
+  {
     type: 'sluice-kafka', file: 'sinks/kafka', label: 'Kafka',
     summary: 'Writes batches to topics of Apache Kafka, as Arrow or JSON, exactly once.',
     inputs: 1
@@ -227,6 +232,11 @@ export const faces = [
   {
     type: 'sluice-questdb-server', file: 'sinks/questdb-server', label: 'QuestDB server',
     summary: 'Where a QuestDB server is, and how to log in.',
+    isConfig: true
+  },
+  {
+    type: 'sluice-voltdb-server', file: 'sinks/voltdb-server', label: 'VoltDB server',
+    summary: 'Where a VoltDB server is, and how to log in.',
     isConfig: true
   },
   {

@@ -146,6 +146,7 @@ export const headlines = Object.freeze({
   SLUICE_SINK_CLICKHOUSE: 'ClickHouse refuses to store',
   SLUICE_SINK_CASSANDRA: 'Cassandra refuses to store',
   SLUICE_SINK_QUESTDB: 'QuestDB refuses to store',
+  SLUICE_SINK_VOLTDB: 'VoltDB refuses to store',
   SLUICE_SINK_KAFKA: 'Kafka refuses to store',
   SLUICE_SINK_KAFKA_ROW: 'a row is too large for Kafka',
   SLUICE_KAFKA_NODE: 'Node is too old for Kafka',
@@ -188,6 +189,7 @@ export const headlines = Object.freeze({
   SLUICE_QUERY_CLICKHOUSE: 'ClickHouse refuses the query',
   SLUICE_QUERY_CASSANDRA: 'Cassandra refuses the query',
   SLUICE_QUERY_QUESTDB: 'QuestDB refuses the query',
+  SLUICE_QUERY_VOLTDB: 'VoltDB refuses the query',
 
   SLUICE_BENCH_UNKNOWN: 'unknown database',
   SLUICE_BENCH_NOT_EMPTY: 'database is not empty',

@@ -14,6 +14,7 @@ export const sinkTypes = {
   clickhouse: () => import('./clickhouse/sink.js'),
   cassandra: () => import('./cassandra/sink.js'),
   questdb: () => import('./questdb/sink.js'),
+  voltdb: () => import('./voltdb/sink.js'),
   kafka: () => import('./kafka/sink.js'),
   file: () => import('./file/sink.js'),
   null: () => import('./null/sink.js')
@@ -28,6 +29,7 @@ export const serverTypes = {
   clickhouse: () => import('./clickhouse/connection.js'),
   cassandra: () => import('./cassandra/connection.js'),
   questdb: () => import('./questdb/connection.js'),
+  voltdb: () => import('./voltdb/connection.js'),
   kafka: () => import('./kafka/connection.js')
 }
 
@@ -41,7 +43,8 @@ export const readerTypes = {
   influxdb: () => import('./influxdb/reader.js'),
   clickhouse: () => import('./clickhouse/reader.js'),
   cassandra: () => import('./cassandra/reader.js'),
-  questdb: () => import('./questdb/reader.js')
+  questdb: () => import('./questdb/reader.js'),
+  voltdb: () => import('./voltdb/reader.js')
 }
 
 const PRODUCTS = new Map([
@@ -54,6 +57,7 @@ const PRODUCTS = new Map([
   ['clickhouse', 'ClickHouse'],
   ['cassandra', 'Cassandra'],
   ['questdb', 'QuestDB'],
+  ['voltdb', 'VoltDB'],
   ['kafka', 'Kafka']
 ])
 

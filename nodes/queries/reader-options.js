@@ -24,7 +24,8 @@ const LABELS = {
   influxdb: 'InfluxDB',
   clickhouse: 'ClickHouse',
   cassandra: 'Cassandra',
-  questdb: 'QuestDB'
+  questdb: 'QuestDB',
+  voltdb: 'VoltDB'
 }
 
 /** The option with a database's server. @param {string} type  of database */

@@ -25,5 +25,6 @@ export const serverFacts = {
   clickhouse: () => import('./clickhouse.js'),
   cassandra: () => import('./cassandra.js'),
   questdb: () => import('./questdb.js'),
+  voltdb: () => import('./voltdb.js'),
   kafka: async () => ({})
 }
