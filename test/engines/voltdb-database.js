@@ -28,7 +28,7 @@ export class VoltdbDatabase {
     })
     beforeEach(async () => {
       const tables = await database.tables()
-      if (tables.length > 0) await (await database.#own.session()).define(tables.map(name => `DROP TABLE ${name};`).join(' '))
+      if (tables.length > 0) await database.query(tables.map(name => `DROP TABLE ${name};`).join(' '))
     })
     afterEach(async () => {
       for (const each of database.#opened.splice(0)) await each.close()
@@ -58,7 +58,7 @@ export class VoltdbDatabase {
   query = (statement, parameters) => this.#own.query(statement, parameters)
 
   /** @param {string} table */
-  drop = async table => { await (await this.#own.session()).define(`DROP TABLE ${nameIn(table)}`) }
+  drop = async table => { await this.query(`DROP TABLE ${nameIn(table)}`) }
 
   /** As the server calls them. @returns {Promise<string[]>} */
   tables = async () => {

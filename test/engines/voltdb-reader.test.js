@@ -72,6 +72,13 @@ describe('VoltDB reader', () => {
     expect(found.map(({ value }) => value)).to.deep.equal(time.map((_, i) => i))
   })
 
+  it('reads more of long texts than one answer may have', async () => {
+    const notes = Array.from({ length: 200 }, (_, i) => `${i} `.padEnd(400_000, '.'))
+    await store({}, batchOf(notes.map((_, i) => i), { fields: [{ name: 'note', type: 'string' }], columns: [notes] }))
+    const found = await samples(await openReader(), { sensors: ['note'], ...WHOLE })
+    expect(found.map(({ value }) => parseInt(String(value)))).to.deep.equal(notes.map((_, i) => i))
+  })
+
   it('says which table it does not find, and which has another layout', async () => {
     await store({ table: 'narrow', layout: 'narrow' }, batchOf([1]))
     const failure = async (/** @type {object} */ options) => {

@@ -218,7 +218,7 @@ describe('VoltDB sink', () => {
   })
 
   it('leaves tables alone whose rows are not told apart', async () => {
-    await (await database.connect().session()).define('CREATE TABLE press (time_ns BIGINT NOT NULL, force FLOAT)')
+    await query('CREATE TABLE press (time_ns BIGINT NOT NULL, force FLOAT)')
     const refused = await failureOf(async () => (await openSink()).write([batchOf([1])]))
     expect([refused.code, isTransient(refused)]).to.deep.equal(['SLUICE_SINK_TABLE_MISFIT', false])
   })

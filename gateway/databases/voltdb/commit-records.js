@@ -29,7 +29,7 @@ export async function prepareCommits (session) {
   })
   if (await isThere()) return
   try {
-    await session.define(`CREATE TABLE ${COMMITS_TABLE} (stream_hash VARCHAR(43 BYTES) NOT NULL, ${columns}, ` +
+    await session.query(`CREATE TABLE ${COMMITS_TABLE} (stream_hash VARCHAR(43 BYTES) NOT NULL, ${columns}, ` +
       `PRIMARY KEY (stream_hash, seq)); PARTITION TABLE ${COMMITS_TABLE} ON COLUMN stream_hash;`)
   } catch (error) {
     if (!await isThere()) throw error

@@ -17,7 +17,8 @@ export { schema }
 /** @type {import('../connecting/failure.js').Fixes} */
 const FIXES = ['ECONNRESET', /before secure TLS connection/].map(sign => [sign, 'Check the port and whether the server expects TLS there.'])
 
-/** How often, and after which pause, a change of tables is tried while there is another: each takes some 50 ms. */
+/** How often, and after which pause, a statement is tried while others change tables: each change takes some 50 ms. */
+const OTHERS_CHANGE = /while another one is in progress|planned against the current catalog version/i
 const ATTEMPTS = 100
 const PAUSE_MS = 50
 
@@ -117,22 +118,20 @@ export class Session {
     }
   }
 
-  /** @param {string} statement  SQL @param {Parameter[]} [parameters] @param {AbortSignal} [signal] @returns {Promise<any[][]>} rows */
-  async query (statement, parameters = [], signal) {
-    return (await this.call('@AdHoc', [statement, ...parameters], signal)).at(-1)?.rows ?? []
-  }
-
   /**
-   * Changes tables, once no other is changing some.
-   * @param {string} statement  or several
+   * Is tried again where others change tables meanwhile: then nothing of it was done.
+   * @param {string} statement  SQL, or several that change tables
+   * @param {Parameter[]} [parameters]
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<any[][]>} rows
    */
-  async define (statement) {
+  async query (statement, parameters = [], signal) {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.query(statement)
+        return (await this.call('@AdHoc', [statement, ...parameters], signal)).at(-1)?.rows ?? []
       } catch (error) {
-        if (attempt === ATTEMPTS || !isRefused(error, /while another one is in progress/i)) throw error
-        await sleep(PAUSE_MS)
+        if (attempt === ATTEMPTS || !isRefused(error, OTHERS_CHANGE)) throw error
+        await sleep(PAUSE_MS, undefined, { signal })
       }
     }
   }

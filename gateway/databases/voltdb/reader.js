@@ -2,6 +2,7 @@ import { SluiceError, describe } from '../../base/errors.js'
 import { KeyedReader } from '../keyed/reader.js'
 import { readerOptions } from '../reading/options.js'
 import { PAGE_ROWS } from '../reading/pages.js'
+import { isRefused } from './connection.js'
 import { dialect, nameIn } from './dialect.js'
 import { schema } from './reader.schema.js'
 import { readColumns } from './tables.js'
@@ -12,6 +13,9 @@ export { schema }
 
 /** In the place of a number. */
 const NULL = -(2n ** 63n)
+
+/** How VoltDB says that an answer has more than the 50 MB that it allows, or what it needs to make one more than the memory for that. */
+const TOO_LONG = /overflowed output|temp table memory/i
 
 const KINDS = ['FLOAT', 'BIGINT', 'INTEGER', 'SMALLINT', 'TINYINT', 'VARCHAR', 'VARBINARY']
 
@@ -44,16 +48,24 @@ export async function open (given, { server }) {
       const order = ['time_ns', 'sluice_batch', 'sluice_row', ...options.layout === 'narrow' ? ['sensor'] : []].join(', ')
       const source = options.source === '' ? [] : [options.source]
       const statement = `SELECT ${names.map(nameIn).join(', ')} FROM ${table} WHERE time_ns >= ? AND time_ns < ?` +
-        `${source.length > 0 ? ' AND source = ?' : ''} ORDER BY ${order} LIMIT ${PAGE_ROWS}`
+        `${source.length > 0 ? ' AND source = ?' : ''} ORDER BY ${order}`
       // Each page begins at the last time of the one before, after as many rows of that time as there were.
-      for (let [first, passed] = [from === NULL ? from + 1n : from, 0]; ;) {
-        const rows = await server.query(`${statement} OFFSET ${passed}`, [first, to, ...source], signal)
+      for (let [first, passed, limit] = [from === NULL ? from + 1n : from, 0, PAGE_ROWS]; ;) {
+        /** @type {any[][]|null} */
+        const rows = await server.query(`${statement} LIMIT ${limit} OFFSET ${passed}`, [first, to, ...source], signal).catch(error => {
+          if (limit === 1 || !isRefused(error, TOO_LONG)) throw error
+          return null
+        })
+        if (!rows) {
+          limit = Math.ceil(limit / 4)
+          continue
+        }
         for (const row of rows) {
           passed = row[0] === first ? passed + 1 : 1
           first = row[0]
           yield /** @type {any} */ (Object.fromEntries(names.map((name, i) => [name, row[i]])))
         }
-        if (rows.length < PAGE_ROWS) return
+        if (rows.length < limit) return
       }
     },
     failure: error => new SluiceError('SLUICE_QUERY_VOLTDB', `Cannot read ${place}: ${describe(error)}.`, { cause: error })

@@ -55,16 +55,12 @@ export async function open (given, { server }) {
     failure: error => new SluiceError('SLUICE_SINK_VOLTDB', `${server.place}: ${describe(error)}.`, { cause: error }),
     async use (work, signal) {
       signal?.throwIfAborted()
-      const session = await server.session(signal)
-      const before = wire
-      wire = session.wire
-      // A server that has started again may have other tables, with other columns.
-      if (before !== null && before !== wire) throw new Error('the connection was lost, and is there again')
-      return work(session)
+      return work(await server.session(signal))
     },
     async prepareCommits (session) {
       await prepareCommits(session)
       await read(session)
+      wire = session.wire
       notice = await session.lossNotice()
     },
     notice: () => notice,
@@ -72,7 +68,11 @@ export async function open (given, { server }) {
     nameStore: (session, id) => insertCommits(session, [{
       table: '', gateway: id, source: '', epoch: '', seq: Date.now(), last: 0, hash: 0, staged: 0, stored: 0, dead: 0, before: 0
     }]),
-    known: () => known,
+    known (session) {
+      // A server that has started again may have other tables, with other columns.
+      if (session.wire !== wire) throw new Error('the connection was lost, and is there again')
+      return known
+    },
     find: (session, claims) => readCommits(session, claims),
     leave: (session, records, signal) => insertCommits(session, records, signal),
     merge: mergeCommits,

@@ -71,9 +71,9 @@ export async function prepareTable (session, { name, arranged, withSource }, opt
   const found = await completeTable(read, async ({ there, exists, missing }) => {
     const added = declarations(name, there, missing, keys)
     if (exists) {
-      return session.define(added.map(column => `ALTER TABLE ${table} ADD COLUMN ${column};`).join(' '))
+      return session.query(added.map(column => `ALTER TABLE ${table} ADD COLUMN ${column};`).join(' '))
     }
-    await session.define(`CREATE TABLE ${table} (time_ns BIGINT NOT NULL, sluice_batch VARBINARY(16) NOT NULL, ` +
+    await session.query(`CREATE TABLE ${table} (time_ns BIGINT NOT NULL, sluice_batch VARBINARY(16) NOT NULL, ` +
       `sluice_row INTEGER NOT NULL, ${added.map(column => `${column}, `).join('')}PRIMARY KEY (${keys.join(', ')})); ` +
       `PARTITION TABLE ${table} ON COLUMN sluice_batch;`)
   }, error => /already exists|already defined/i.test(error.message))
