@@ -180,6 +180,11 @@ export const faces = [
     inputs: 1
   },
   {
+    type: 'sluice-voltdb', file: 'sinks/voltdb', label: 'VoltDB',
+    summary: 'Stores batches in VoltDB by its procedure of bulk loading, exactly once.',
+    inputs: 1
+  },
+  {
     type: 'sluice-warp10', file: 'sinks/warp10', label: 'Warp 10',
     summary: 'Stores batches in Warp 10 by its text over HTTP, exactly once.',
     inputs: 1
@@ -232,6 +237,11 @@ export const faces = [
   {
     type: 'sluice-questdb-server', file: 'sinks/questdb-server', label: 'QuestDB server',
     summary: 'Where a QuestDB server is, and how to log in.',
+    isConfig: true
+  },
+  {
+    type: 'sluice-voltdb-server', file: 'sinks/voltdb-server', label: 'VoltDB server',
+    summary: 'Where a VoltDB server is, and how to log in.',
     isConfig: true
   },
   {

@@ -14,6 +14,7 @@ export const sinkTypes = {
   clickhouse: () => import('./clickhouse/sink.js'),
   cassandra: () => import('./cassandra/sink.js'),
   questdb: () => import('./questdb/sink.js'),
+  voltdb: () => import('./voltdb/sink.js'),
   warp10: () => import('./warp10/sink.js'),
   kafka: () => import('./kafka/sink.js'),
   file: () => import('./file/sink.js'),
@@ -29,6 +30,7 @@ export const serverTypes = {
   clickhouse: () => import('./clickhouse/connection.js'),
   cassandra: () => import('./cassandra/connection.js'),
   questdb: () => import('./questdb/connection.js'),
+  voltdb: () => import('./voltdb/connection.js'),
   warp10: () => import('./warp10/connection.js'),
   kafka: () => import('./kafka/connection.js')
 }
@@ -44,6 +46,7 @@ export const readerTypes = {
   clickhouse: () => import('./clickhouse/reader.js'),
   cassandra: () => import('./cassandra/reader.js'),
   questdb: () => import('./questdb/reader.js'),
+  voltdb: () => import('./voltdb/reader.js'),
   warp10: () => import('./warp10/reader.js')
 }
 
@@ -57,6 +60,7 @@ const PRODUCTS = new Map([
   ['clickhouse', 'ClickHouse'],
   ['cassandra', 'Cassandra'],
   ['questdb', 'QuestDB'],
+  ['voltdb', 'VoltDB'],
   ['warp10', 'Warp 10'],
   ['kafka', 'Kafka']
 ])

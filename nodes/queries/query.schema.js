@@ -49,7 +49,7 @@ const table = {
   },
   layout: {
     ...layoutOption({ properties: mysql.properties }).properties.layout,
-    description: `${tableProperties.layout.description} InfluxDB, Cassandra and QuestDB have no documents; Warp 10 is always wide. ` +
+    description: `${tableProperties.layout.description} A database has the layouts of its sink. ` +
       'paper-individual and paper-bulk: what MySQL and MongoDB store so; sensors are the numbers of the fields, from 0. What is stored ' +
       'as upsert or timeseries is read as wide.'
   }

@@ -9,6 +9,7 @@ import { missingKafka, startKafka } from './kafka.js'
 import { missingMariadb, startMariadb } from './mariadb.js'
 import { missingMongodb, startMongodb } from './mongodb.js'
 import { missingMosquitto, startMosquitto } from './mosquitto.js'
+import { missingVoltdb, startVoltdb } from './voltdb.js'
 import { postgresqlPrograms, startPostgresql } from './postgresql.js'
 
 const host = '127.0.0.1'
@@ -78,6 +79,15 @@ export const measuredServers = {
       const { port, user, password, stop, start, remove } = server
       const access = { url: `http://${host}:${port}/`, host, port, user, password, database: '' }
       return { ...access, stop, start, remove, watched: watched(server, dir) }
+    }
+  },
+  voltdb: {
+    missing: missingVoltdb,
+    async start () {
+      const server = await startVoltdb({ isMeasured: true })
+      const { port, user, password, remove } = server
+      const access = { url: `voltdb://${host}:${port}`, host, port, user, password, database: '' }
+      return { ...access, remove, watched: { get pid () { return server.pid } } }
     }
   },
   warp10: {

@@ -36,6 +36,7 @@ export const databaseTypes = {
   'clickhouse-old': () => import('./clickhouse-old.js'),
   cassandra: () => import('./cassandra.js'),
   questdb: () => import('./questdb.js'),
+  voltdb: () => import('./voltdb.js'),
   warp10: () => import('./warp10.js'),
   kafka: () => import('./kafka.js'),
   duckdb: () => import('./duckdb.js'),
