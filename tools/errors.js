@@ -744,7 +744,7 @@ export const errors = {
     SLUICE_SINK_VOLTDB: [
       'VoltDB refused what the sink did.',
       'The message has the reason of the server: often a missing right, or that its memory is full. It is tried again.'
-      ],
+    ],
     SLUICE_SINK_WARP10: [
       'Warp 10 refused what the sink did, or did not keep what it acknowledged.',
       'The message has the reason of the server: often a limit on how old or how many points may be. It is tried again.'
@@ -954,7 +954,7 @@ export const errors = {
     SLUICE_QUERY_VOLTDB: [
       'VoltDB refused the query.',
       'The message has the reason of the server: often a missing right to run SQL, or a query that takes longer than it allows.'
-      ],
+    ],
     SLUICE_QUERY_WARP10: [
       'Warp 10 refused to read.',
       'The message has the reason of the server: often a token that has expired.'
