@@ -14,6 +14,8 @@ export const sinkTypes = {
   clickhouse: () => import('./clickhouse/sink.js'),
   cassandra: () => import('./cassandra/sink.js'),
   questdb: () => import('./questdb/sink.js'),
+  voltdb: () => import('./voltdb/sink.js'),
+  warp10: () => import('./warp10/sink.js'),
   hbase: () => import('./hbase/sink.js'),
   kafka: () => import('./kafka/sink.js'),
   file: () => import('./file/sink.js'),
@@ -29,6 +31,8 @@ export const serverTypes = {
   clickhouse: () => import('./clickhouse/connection.js'),
   cassandra: () => import('./cassandra/connection.js'),
   questdb: () => import('./questdb/connection.js'),
+  voltdb: () => import('./voltdb/connection.js'),
+  warp10: () => import('./warp10/connection.js'),
   hbase: () => import('./hbase/connection.js'),
   kafka: () => import('./kafka/connection.js')
 }
@@ -44,6 +48,8 @@ export const readerTypes = {
   clickhouse: () => import('./clickhouse/reader.js'),
   cassandra: () => import('./cassandra/reader.js'),
   questdb: () => import('./questdb/reader.js'),
+  voltdb: () => import('./voltdb/reader.js'),
+  warp10: () => import('./warp10/reader.js'),
   hbase: () => import('./hbase/reader.js')
 }
 
@@ -57,6 +63,8 @@ const PRODUCTS = new Map([
   ['clickhouse', 'ClickHouse'],
   ['cassandra', 'Cassandra'],
   ['questdb', 'QuestDB'],
+  ['voltdb', 'VoltDB'],
+  ['warp10', 'Warp 10'],
   ['hbase', 'HBase'],
   ['kafka', 'Kafka']
 ])

@@ -25,6 +25,8 @@ const LABELS = {
   clickhouse: 'ClickHouse',
   cassandra: 'Cassandra',
   questdb: 'QuestDB',
+  voltdb: 'VoltDB',
+  warp10: 'Warp 10',
   hbase: 'HBase'
 }
 

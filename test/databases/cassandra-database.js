@@ -19,7 +19,7 @@ export class CassandraDatabase {
   static inSuite () {
     const database = new CassandraDatabase()
     before(async function () {
-      this.timeout(120_000)
+      this.timeout(300_000)
       requireServer(this, 'cassandra', missingCassandra())
       database.server = await startCassandra()
       database.client = new cassandra.Client({

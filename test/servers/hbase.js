@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hbase, missingJava } from './java/jars.js'
+import { hbase, jarsOf, missingJava } from './java/jars.js'
 import { machine } from './java/machine.js'
 import { freePort } from './ports.js'
 
@@ -89,7 +89,7 @@ export async function startHbase ({ dir, isMeasured = false } = {}) {
     ...OPENS.map(name => `--add-opens=java.base/${name}=ALL-UNNAMED`),
     ...['java.base/jdk.internal.misc', 'java.security.jgss/sun.security.krb5'].map(name => `--add-exports=${name}=ALL-UNNAMED`)
   ]
-  const setup = { args: ['start'], classPath: [conf], folder, isMeasured }
+  const setup = { args: ['start'], classPath: `${conf}:${jarsOf(hbase)}`, folder, isMeasured }
   const cluster = machine(hbase, {
     ...setup,
     main: 'org.apache.hadoop.hbase.master.HMaster',

@@ -59,9 +59,9 @@ async function factsOf (client, server, { table, layout, sensorColumn }) {
 }
 
 /** What it is to be read as. @param {TableFacts} facts @param {string} sensorColumn */
-function layoutOf ({ columns, isDocument }, sensorColumn) {
+function layoutOf ({ columns, isDocument, isUpsert }, sensorColumn) {
   if (isDocument) return 'document'
-  return columns.some(({ name, isKey }) => name === sensorColumn && isKey) ? 'narrow' : 'wide'
+  return !isUpsert && columns.some(({ name, isKey }) => name === sensorColumn && isKey) ? 'narrow' : 'wide'
 }
 
 /**

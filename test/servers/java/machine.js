@@ -26,18 +26,18 @@ const running = new Set()
 process.once('exit', () => { for (const child of running) child.kill('SIGKILL') })
 
 /**
- * @param {import('./jars.js').JavaServer} server
+ * @param {{name: string}} server
  * @param {object} setup
+ * @param {string} [setup.classPath]  unless that of a server of `jars.js`
  * @param {string} setup.main  class
  * @param {string[]} setup.options  of the machine
  * @param {string[]} [setup.args]  of the class
- * @param {string[]} [setup.classPath]  besides the jars
  * @param {string} setup.folder  to run in
  * @param {number} setup.port
  * @param {boolean} [setup.isMeasured]  compiled as well as can be, which makes the start slower
  * @returns {Machine} not started
  */
-export function machine (server, { main, options, args = [], classPath = [], folder, port, isMeasured = false }) {
+export function machine (server, { classPath = jarsOf(server), main, options, args = [], folder, port, isMeasured = false }) {
   /** @type {import('node:child_process').ChildProcess|null} */
   let child = null
   const end = async (/** @type {NodeJS.Signals} */ signal) => {
@@ -55,7 +55,7 @@ export function machine (server, { main, options, args = [], classPath = [], fol
     get pid () { return child?.pid },
     async start () {
       const quick = isMeasured ? QUICK.filter(option => !option.includes('Tiered')) : QUICK
-      const its = spawn('java', [...quick, ...options, '-cp', [...classPath, jarsOf(server)].join(':'), main, ...args], {
+      const its = spawn('java', [...quick, ...options, '-cp', classPath, main, ...args], {
         cwd: folder, stdio: ['ignore', 'pipe', 'pipe']
       })
       let log = ''
