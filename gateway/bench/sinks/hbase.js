@@ -48,7 +48,7 @@ export const bench = {
     await refuseWhatIsThere(server, () => own.tables())
     return {
       version: (/HBase [\d.]+/.exec(await own.test()) ?? ['HBase'])[0],
-      settings: {},
+      settings: '',
       address,
       watched: server.watched,
       clear,
@@ -72,7 +72,7 @@ export const bench = {
         rows: 1000,
         async run (batches) {
           const rows = await rowsOf(batches)
-          return send(Iterator.from(rows()).map(row => [row]), batches[0].source, NAIVE_AT_ONCE)
+          return send(Array.from(rows(), row => [row]), batches[0].source, NAIVE_AT_ONCE)
         }
       },
       async remove () {

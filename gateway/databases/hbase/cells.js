@@ -79,9 +79,12 @@ function fieldsOf (message) {
   /** @type {[number, Buffer|bigint][]} */
   const fields = []
   let at = 0
+  /** Small ones as such: nearly all are. @returns {number|bigint} */
   const number = () => {
-    let value = 0n
-    for (let shift = 0n, byte = 128; byte > 127 && shift < TIMESTAMP_BYTES * 7; shift += 7n) {
+    const first = message.readUInt8(at++)
+    if (first < 128) return first
+    let value = BigInt(first & 127)
+    for (let shift = 7n, byte = 128; byte > 127 && shift < TIMESTAMP_BYTES * 7; shift += 7n) {
       byte = message.readUInt8(at++)
       value |= BigInt(byte & 127) << shift
     }
@@ -91,7 +94,7 @@ function fieldsOf (message) {
     const tag = Number(number())
     const value = number()
     if ((tag & 7) === 0) {
-      fields.push([tag, value])
+      fields.push([tag, BigInt(value)])
       continue
     }
     const end = at + Number(value)

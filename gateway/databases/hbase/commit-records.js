@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { RangeSet } from '../../batch/ranges.js'
 import { streamKey } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
+import { statusOf } from './connection.js'
 
 /**
  * Commit records: rows of one cell, which holds the record as JSON. Their keys are texts: what tells streams apart, `last`, `seq`. A record
@@ -22,6 +24,11 @@ const CLOCK = 'clock'
 
 const DIGITS = 16
 
+/** How a server answers of a table that is closed. */
+const CLOSED = [410, 500, 503]
+const ATTEMPTS = 10
+const PAUSE_MS = 300
+
 /** @param {import('../commit-records.js').Stream} of */
 const prefixOf = of => `${FIRST}${createHash('sha256').update(streamKey(of)).digest('hex').slice(0, 40)}/`
 
@@ -38,8 +45,20 @@ export async function prepareCommits (server) {
   await server.setSchema(COMMITS_TABLE, ['r', 'c'].map(name => ({ name, VERSIONS: '1' })))
 }
 
-/** @param {HbaseServer} server @returns {Promise<CommitRow[]>} */
+/** Where several create the table at once, it is closed for a moment. @param {HbaseServer} server @returns {Promise<CommitRow[]>} */
 export async function readCommits (server) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await allCommits(server)
+    } catch (error) {
+      if (attempt === ATTEMPTS || !CLOSED.includes(Number(statusOf(error)))) throw error
+      await sleep(PAUSE_MS)
+    }
+  }
+}
+
+/** @param {HbaseServer} server */
+async function allCommits (server) {
   /** @type {CommitRow[]} */
   const records = []
   const range = { from: Buffer.from(FIRST), to: Buffer.from(END), columns: [RECORD] }

@@ -29,8 +29,8 @@ const JSON_TYPE = 'application/json'
 /** A REST server waits for its cluster for long. */
 const SILENCE_MS = 60_000
 
-/** Rows of an answer. */
-const PAGE_ROWS = 2000
+/** Of an answer. */
+const PAGE_CELLS = 20_000
 
 /** @param {Record<string, unknown>} options  see the schema */
 export function connect (options) {
@@ -95,7 +95,7 @@ export class HbaseServer {
    */
   async * scan (table, { from, to, columns = [] }, signal) {
     const scanner = {
-      batch: PAGE_ROWS, caching: PAGE_ROWS, maxVersions: 1, column: columns.map(column => column.toString('base64')),
+      batch: PAGE_CELLS, caching: PAGE_CELLS, maxVersions: 1, column: columns.map(column => column.toString('base64')),
       ...from && { startRow: from.toString('base64') }, ...to && { endRow: to.toString('base64') }
     }
     const { location } = await this.#headersOf({
@@ -131,8 +131,8 @@ export class HbaseServer {
    */
   async setSchema (table, families) {
     const body = [JSON.stringify({ name: this.#nameOf(table), ColumnSchema: families })]
-    const request = { method: /** @type {const} */ ('PUT'), path: this.#path(table, 'schema'), headers: { 'content-type': JSON_TYPE }, body }
-    await unlessDone(this.#ask(request), async () => await this.schemaOf(table) !== null)
+    const work = this.#ask({ method: 'PUT', path: this.#path(table, 'schema'), headers: { 'content-type': JSON_TYPE }, body })
+    await unlessDone(work, async () => await this.schemaOf(table) !== null)
   }
 
   /** @param {string} table */
@@ -143,7 +143,8 @@ export class HbaseServer {
   async createNamespace () {
     if (await this.#hasNamespace()) return
     const path = `/namespaces/${this.#options.database}`
-    await unlessDone(this.#ask({ method: 'POST', path, headers: { 'content-type': JSON_TYPE }, body: ['{}'] }), () => this.#hasNamespace())
+    const work = this.#ask({ method: 'POST', path, headers: { 'content-type': JSON_TYPE }, body: ['{}'] })
+    await unlessDone(work, () => this.#hasNamespace())
   }
 
   /** Of the namespace. @returns {Promise<string[]>} */

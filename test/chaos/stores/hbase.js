@@ -22,8 +22,10 @@ export class HbaseStore {
 
   /** @param {string} source */
   async count (source) {
+    if (!await this.#known()) return 0
+    const facts = await tableFacts(this.#server, source)
     let count = 0
-    for await (const _row of this.read(source)) count++
+    if (facts) for await (const page of this.#server.scan(facts.table, {})) count += page.length
     return count
   }
 
