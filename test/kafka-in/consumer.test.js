@@ -122,7 +122,7 @@ describe('Kafka in', function () {
       { value: encode(batchOf(3, 'press')) }
     ])
     const member = await open()
-    await until(() => query('a', 'SELECT * FROM rows').length === 3 && member.refused.length === 1)
+    await until(() => stored().length === 3 && member.refused.length === 1)
     expect(query('a', 'SELECT source, topic, value FROM rows ORDER BY value').map(row => ({ ...row }))).to.deep.equal([
       { source: topic, topic: `${topic}/press-1`, value: 1 },
       { source: 'm', topic, value: 2 },

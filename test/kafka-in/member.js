@@ -80,7 +80,8 @@ export class Member {
         await its.sink.prepare([batch])
         await its.sink.write([batch])
         this.#deliveries.settle(attemptId, id, piece)
-      } catch {
+      } catch (error) {
+        this.logged.push(String(error))
         this.#deliveries.release(attemptId, id, piece)
         setTimeout(() => this.consumer.emitWaiting(), 50)
       }
