@@ -10,10 +10,10 @@
  *
  * @typedef {object} Rights
  * @property {string[]} lacking  rights that a sink needs and its user has not: "INSERT on machine"
- * @property {string} fix  how to grant them
+ * @property {import('../../stats/phrases.js').Phrase} fix  how to grant them
  * @property {boolean} [isReadOnly]  the server takes no writes
  *
- * @typedef {{name: string, freeBytes: number, totalBytes: number}} Disk
+ * @typedef {{name: import('../../stats/phrases.js').Phrase, freeBytes: number, totalBytes: number}} Disk
  */
 
 /** @type {Record<string, () => Promise<ServerFacts>>} */
@@ -25,5 +25,7 @@ export const serverFacts = {
   clickhouse: () => import('./clickhouse.js'),
   cassandra: () => import('./cassandra.js'),
   questdb: () => import('./questdb.js'),
+  voltdb: () => import('./voltdb.js'),
+  warp10: () => import('./warp10.js'),
   kafka: async () => ({})
 }
