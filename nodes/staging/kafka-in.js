@@ -7,6 +7,7 @@ import { headlineOf } from '../../gateway/base/headlines.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
+import { reasonOf } from '../../gateway/kafka/client.js'
 import { Mapper } from '../../gateway/messages/mapping/mapping.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
@@ -19,6 +20,8 @@ import { counted, sentence } from '../status.js'
 import { onInterruption } from './interruptions.js'
 import { schema } from './kafka-in.schema.js'
 import { RefusedContent } from './refused-content.js'
+
+/** @typedef {import('../../gateway/databases/kafka/connection.js').KafkaServer} KafkaServer */
 
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
@@ -50,7 +53,7 @@ export default function (RED) {
     if (consumer.state.sinks === 0) node.warn(describe(noSinks()))
     consumer.on('changed', () => {
       registry.holdUp(node.id, consumer.sinks, consumer.heldUpBy)
-      show(statusOf({ ...consumer.state, notKept: meter.dropped }, consumer.problem && server.failure(consumer.problem)))
+      show(statusOf({ ...consumer.state, notKept: meter.dropped }, consumer.problem && failureOf(server, consumer.problem)))
     })
   })
 }
@@ -64,7 +67,7 @@ async function open (RED, node, options, mapper) {
     await refused.close()
     throw error
   })
-  const server = /** @type {import('../../gateway/databases/kafka/connection.js').KafkaServer} */ (/** @type {unknown} */ (lease.server))
+  const server = /** @type {KafkaServer} */ (/** @type {unknown} */ (lease.server))
   const meter = stats.ownMeter(stageNameOf(name, 'kafka in'), node.id)
   const content = new RefusedContent(refused.queue, meter, logOf(node))
   const consumer = new KafkaConsumer({
@@ -121,6 +124,13 @@ function topicsOf (names) {
   return new RegExp(`^(${names.map(name => name.split('*').map(text => text.replaceAll('.', '\\.')).join('.*')).join('|')})$`)
 }
 
+/** @param {KafkaServer} server @param {Error} problem */
+function failureOf (server, problem) {
+  const error = server.failure(problem)
+  if (error instanceof SluiceError) return error
+  return new SluiceError('SLUICE_SINK_KAFKA', `${server.place}: ${describe(reasonOf(error))}.`, { cause: error })
+}
+
 function noSinks () {
   return new SluiceError('SLUICE_STAGE_IN_SINKS', 'No sink is wired behind this node, so nothing is received.', {
     fix: 'Wire a sink behind it.'
@@ -139,7 +149,7 @@ export function statusOf (state, problem) {
   })
   const told = (/** @type {string} */ first) => ({ text: sentence(first, ...notes) })
   if (sinks === 0) return { fill: 'red', shape: 'ring', ...told(headlineOf(noSinks())) }
-  if (problem) return { fill: 'yellow', shape: 'ring', ...told(headlineOf(problem)), problem: describe(problem) }
+  if (problem) return { fill: 'yellow', shape: 'ring', ...told(headlineOf(problem, { database: 'Kafka' })), problem: describe(problem) }
   if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', ...told(`waiting for ${waitingFor.toSorted().join(', ')}`) }
   if (partitions === 0) return { fill: 'yellow', shape: 'ring', ...told('no partition yet') }
   const isBad = lost + parked + refused + notKept > 0

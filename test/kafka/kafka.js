@@ -90,7 +90,8 @@ export class KafkaUnderTest {
 
   /** The offset after the last record. @param {string} topic */
   async endOf (topic) {
-    const [{ partitions: [{ offset }] }] = await this.admin.listOffsets({ topics: [{ name: topic, partitions: [{ partitionIndex: 0, timestamp: -1n }] }] })
+    const partitions = [{ partitionIndex: 0, timestamp: -1n }]
+    const [{ partitions: [{ offset }] }] = await this.admin.listOffsets({ topics: [{ name: topic, partitions }] })
     return offset
   }
 
