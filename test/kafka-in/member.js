@@ -49,7 +49,7 @@ export class Member {
 
   /** @param {string} id @param {string} path */
   async addSink (id, path) {
-    const sink = await open({ file: path, table: 'rows' }, /** @type {any} */ ({}))
+    const sink = await open({ file: path, table: 'rows' })
     const remove = this.#registry.add({
       id,
       name: id,
