@@ -3,6 +3,7 @@ import { addressOf } from '../../../broker/connection/target.js'
 import { preflight } from '../../../broker/preflight/preflight.js'
 import { nameOf } from '../flow.js'
 import { note, ok, problem, warning } from '../finding.js'
+import { phrase, said } from '../../stats/phrases.js'
 
 /**
  * @typedef {import('../finding.js').Finding} Finding
@@ -25,7 +26,7 @@ export const broker = {
       if (problems.length > 0) return [] // which the check of the flow tells
       const where = `${nameOf(node)}, ${options.url}`
       if (subject.state === 'stopped' && await isEmbedded(subject, options.url)) {
-        return [note('Not checked: it is the embedded broker, which runs with the gateway.', where)]
+        return [note(said`Not checked: it is the embedded broker, which runs with the gateway.`, where)]
       }
       return asked(options, gateway, where)
     })
@@ -37,14 +38,15 @@ export const broker = {
 async function asked (options, gateway, where) {
   try {
     const { broker: reached, findings } = await preflight(options, { gateway })
-    const told = findings.map(({ level, text, fix }) => GRADES[level](text, where, fix || (level === 'info' ? '' : CONNECT_FIX)))
+    const told = findings.map(({ level, text, fix }) =>
+      GRADES[level](phrase(text), where, fix ? phrase(fix) : level === 'info' ? '' : CONNECT_FIX))
     return reached === null ? told : [ok(`${reached.name} ${reached.version}, MQTT ${reached.protocol}.`, where), ...told]
   } catch (error) {
     return [problem(describe(error), where, CONNECT_FIX)]
   }
 }
 
-const CONNECT_FIX = 'Correct it in the broker node and deploy, or start the broker.'
+const CONNECT_FIX = said`Correct it in the broker node and deploy, or start the broker.`
 
 /** @param {Subject} subject @param {string} url */
 async function isEmbedded (subject, url) {
