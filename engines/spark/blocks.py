@@ -97,7 +97,8 @@ def named(*parts):
 
 
 def text_of(values, sort_keys=False):
-    return json.dumps({name: plain(value) for name, value in values.items()}, ensure_ascii=False, separators=(',', ':'), sort_keys=sort_keys)
+    plain_values = {name: plain(value) for name, value in values.items()}
+    return json.dumps(plain_values, ensure_ascii=False, separators=(',', ':'), sort_keys=sort_keys)
 
 
 def plain(value):

@@ -3,6 +3,7 @@
 import os
 from urllib.parse import urlsplit
 
+
 def opened(postgresql, cassandra):
     return [Store(url) for Store, url in [(Postgresql, postgresql), (Cassandra, cassandra)] if url]
 
@@ -19,7 +20,7 @@ class Postgresql:
           GROUP BY source, tags, field, start;
         CREATE TABLE IF NOT EXISTS sluice_unread (record text PRIMARY KEY, reason text NOT NULL, value bytea NOT NULL)"""
 
-    """Of each part of a block: its table, what arrives, and what is stored of it."""
+    # Of each part of a block: its table, what arrives, and what is stored of it.
     STORED = {
         'rows': ('sluice_rows', 'batch text, row int, source text, time_ns bigint, tags text, fields text',
                  'batch, row, source, to_timestamp((time_ns / 1000)::float8 / 1000000), time_ns, tags::jsonb, fields::jsonb'),
@@ -52,16 +53,17 @@ class Postgresql:
 
 class Cassandra:
     TABLES = [
-        'CREATE TABLE IF NOT EXISTS sluice_rows (source text, hour timestamp, time_ns bigint, batch text, row int, tags text, fields text, '
-        'PRIMARY KEY ((source, hour), time_ns, batch, row))',
-        'CREATE TABLE IF NOT EXISTS sluice_windows (source text, tags text, field text, start timestamp, batch text, count bigint, '
-        'sum double, min double, max double, PRIMARY KEY ((source, tags, field), start, batch))',
+        'CREATE TABLE IF NOT EXISTS sluice_rows (source text, hour timestamp, time_ns bigint, "batch" text, row int, tags text, '
+        'fields text, PRIMARY KEY ((source, hour), time_ns, "batch", row))',
+        'CREATE TABLE IF NOT EXISTS sluice_windows (source text, tags text, field text, start timestamp, "batch" text, count bigint, '
+        'sum double, min double, max double, PRIMARY KEY ((source, tags, field), start, "batch"))',
         'CREATE TABLE IF NOT EXISTS sluice_unread (record text PRIMARY KEY, reason text, value blob)',
     ]
 
     STORED = {
-        'rows': 'INSERT INTO sluice_rows (batch, row, source, time_ns, tags, fields, hour) VALUES (?, ?, ?, ?, ?, ?, ?)',
-        'windows': 'INSERT INTO sluice_windows (source, tags, field, start, batch, count, sum, min, max) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+        'rows': 'INSERT INTO sluice_rows ("batch", row, source, time_ns, tags, fields, hour) VALUES (?, ?, ?, ?, ?, ?, ?)',
+        'windows': 'INSERT INTO sluice_windows (source, tags, field, start, "batch", count, sum, min, max) '
+                   'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
         'unread': 'INSERT INTO sluice_unread (record, reason, value) VALUES (?, ?, ?)',
     }
 

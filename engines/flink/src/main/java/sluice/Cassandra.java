@@ -8,16 +8,17 @@ import org.apache.flink.api.connector.sink2.Sink;
 /** Tables whose keys make it harmless to store what is there already: what a restart repeats changes nothing. */
 class Cassandra {
   private static final String[] TABLES = {
-    "CREATE TABLE IF NOT EXISTS sluice_rows (source text, hour timestamp, time_ns bigint, batch text, row int, tags text, fields text, "
-        + "PRIMARY KEY ((source, hour), time_ns, batch, row))",
-    "CREATE TABLE IF NOT EXISTS sluice_windows (source text, tags text, field text, start timestamp, batch text, count bigint, "
-        + "sum double, min double, max double, PRIMARY KEY ((source, tags, field), start, batch))",
+    "CREATE TABLE IF NOT EXISTS sluice_rows (source text, hour timestamp, time_ns bigint, \"batch\" text, row int, tags text, fields text, "
+        + "PRIMARY KEY ((source, hour), time_ns, \"batch\", row))",
+    "CREATE TABLE IF NOT EXISTS sluice_windows (source text, tags text, field text, start timestamp, \"batch\" text, count bigint, "
+        + "sum double, min double, max double, PRIMARY KEY ((source, tags, field), start, \"batch\"))",
     "CREATE TABLE IF NOT EXISTS sluice_unread (record text PRIMARY KEY, reason text, value blob)"
   };
 
-  private static final String ROW = "INSERT INTO sluice_rows (source, hour, time_ns, batch, row, tags, fields) VALUES (?, ?, ?, ?, ?, ?, ?)";
+  private static final String ROW = "INSERT INTO sluice_rows (source, hour, time_ns, \"batch\", row, tags, fields) "
+      + "VALUES (?, ?, ?, ?, ?, ?, ?)";
   /** What counts more values is newer: after a restart, what is said of a window begins with less than has been stored. */
-  private static final String WINDOW = "INSERT INTO sluice_windows (source, tags, field, start, batch, count, sum, min, max) "
+  private static final String WINDOW = "INSERT INTO sluice_windows (source, tags, field, start, \"batch\", count, sum, min, max) "
       + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?";
   private static final String UNREAD = "INSERT INTO sluice_unread (record, reason, value) VALUES (?, ?, ?)";
 

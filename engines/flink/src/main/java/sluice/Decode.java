@@ -11,8 +11,8 @@ import org.apache.flink.util.Collector;
 import org.apache.flink.util.OutputTag;
 
 /**
- * Blocks to rows and statistics, by batch: one that comes again, as staged batches may, is left out for a while. What came to Kafka when its
- * window was no longer open is a statistic of its own. That is decided by times which are the same whenever it is read.
+ * Blocks to rows and statistics, by batch: one that comes again, as staged batches may, is left out for a while. What came to Kafka when
+ * its window was no longer open is a statistic of its own. That is decided by times which are the same whenever it is read.
  */
 public class Decode extends KeyedProcessFunction<String, Block, Row> {
   static final OutputTag<Statistic> IN_TIME = new OutputTag<>("in time") {};

@@ -3,6 +3,7 @@ package sluice;
 import java.io.FileInputStream;
 import java.io.InputStream;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Properties;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
@@ -11,9 +12,9 @@ import org.apache.flink.api.java.tuple.Tuple4;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.ExternalizedCheckpointRetention;
+import org.apache.flink.configuration.RestOptions;
 import org.apache.flink.configuration.StateRecoveryOptions;
 import org.apache.flink.connector.kafka.source.KafkaSource;
-import org.apache.flink.connector.kafka.source.KafkaSourceBuilder;
 import org.apache.flink.connector.kafka.source.enumerator.initializer.OffsetsInitializer;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
@@ -35,6 +36,10 @@ public class Job {
     Duration window = Duration.ofSeconds(options.getLong("window-seconds", 60));
     Duration open = window.plusSeconds(options.getLong("open-seconds", 86_400));
 
+    if (!options.has("postgresql") && !options.has("cassandra")) {
+      throw new IllegalArgumentException("--postgresql or --cassandra is missing");
+    }
+
     StreamExecutionEnvironment environment = StreamExecutionEnvironment.getExecutionEnvironment(configuration(options));
     environment.getConfig().enableObjectReuse(); // nothing changes what it has handed on
 
@@ -45,11 +50,11 @@ public class Job {
         .process(new Decode(window, open)).name("Decode").uid("decode");
     DataStream<Unread> unread = rows.getSideOutput(Decode.UNREAD);
     DataStream<Statistic> windows = rows.getSideOutput(Decode.IN_TIME)
-        .keyBy(its -> Tuple4.of(its.source, its.tags, its.field, its.start), Types.TUPLE(Types.STRING, Types.STRING, Types.STRING, Types.LONG))
+        .keyBy(its -> Tuple4.of(its.source, its.tags, its.field, its.start),
+            Types.TUPLE(Types.STRING, Types.STRING, Types.STRING, Types.LONG))
         .process(new Windows<>(open)).name("Windows").uid("windows")
         .union(rows.getSideOutput(Decode.LATE));
 
-    if (!options.has("postgresql") && !options.has("cassandra")) throw new IllegalArgumentException("--postgresql or --cassandra is missing");
     if (options.has("postgresql")) {
       Postgresql postgresql = postgresql(URI.create(options.get("postgresql")));
       postgresql.prepare();
@@ -74,16 +79,15 @@ public class Job {
         kafka.load(file);
       }
     }
-    KafkaSourceBuilder<Block> builder = KafkaSource.<Block>builder()
+    return KafkaSource.<Block>builder()
         .setProperties(kafka)
         .setBootstrapServers(options.getRequired("kafka"))
         .setTopics(options.getRequired("topic"))
         .setProperty("isolation.level", "read_committed")
         .setProperty("partition.discovery.interval.ms", "60000")
         .setStartingOffsets(OffsetsInitializer.earliest())
-        .setDeserializer(new BlockReader());
-    if (options.has("until-now")) builder.setBounded(OffsetsInitializer.latest());
-    return builder.build();
+        .setDeserializer(new BlockReader())
+        .build();
   }
 
   /** A job of its own process goes on from its newest checkpoint; that of a cluster is told by the cluster. */
@@ -93,7 +97,8 @@ public class Job {
     configuration.set(CheckpointingOptions.EXTERNALIZED_CHECKPOINT_RETENTION, ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
     if (options.has("checkpoints")) {
       String folder = options.get("checkpoints");
-      configuration.set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, "file://" + java.nio.file.Path.of(folder).toAbsolutePath());
+      configuration.set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, "file://" + Path.of(folder).toAbsolutePath());
+      configuration.set(RestOptions.BIND_ADDRESS, "127.0.0.1");
       Checkpoints.newest(folder).ifPresent(newest -> configuration.set(StateRecoveryOptions.SAVEPOINT_PATH, newest));
     }
     return configuration;
@@ -107,7 +112,8 @@ public class Job {
 
   private static Cassandra cassandra(URI url, String datacenter) {
     String[] login = login(url, "CASSANDRA_PASSWORD");
-    return new Cassandra(url.getHost(), url.getPort() == -1 ? 9042 : url.getPort(), datacenter, url.getPath().substring(1), login[0], login[1]);
+    int port = url.getPort() == -1 ? 9042 : url.getPort();
+    return new Cassandra(url.getHost(), port, datacenter, url.getPath().substring(1), login[0], login[1]);
   }
 
   /** The password is in the environment, where no list of processes shows it. */

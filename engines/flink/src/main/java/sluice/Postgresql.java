@@ -28,8 +28,8 @@ class Postgresql {
       + "ON CONFLICT DO NOTHING";
   /** After a restart, what is said of a window begins with less than has been stored. */
   private static final String WINDOW = "INSERT INTO sluice_windows AS old VALUES (?, ?::jsonb, ?, to_timestamp(?::float8 / 1000), "
-      + "?, ?, ?, ?, ?) ON CONFLICT (source, tags, field, start, batch) DO UPDATE SET count = excluded.count, sum = excluded.sum, min = excluded.min, "
-      + "max = excluded.max WHERE excluded.count >= old.count";
+      + "?, ?, ?, ?, ?) ON CONFLICT (source, tags, field, start, batch) DO UPDATE SET count = excluded.count, sum = excluded.sum, "
+      + "min = excluded.min, max = excluded.max WHERE excluded.count >= old.count";
   private static final String UNREAD = "INSERT INTO sluice_unread VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
 
   private final String url;

@@ -10,8 +10,8 @@ import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 
 /**
- * Adds up what belongs to one window, and says at most once a second what there is so far: who stores it replaces what was said before. Once
- * the watermark has passed the time for which a window is open, it is forgotten.
+ * Adds up what belongs to one window, and says at most once a second what there is so far: who stores it replaces what was said before.
+ * Once the watermark has passed the time for which a window is open, it is forgotten.
  */
 public class Windows<K> extends KeyedProcessFunction<K, Statistic, Statistic> {
   private static final long EVERY_MS = 1000;

@@ -10,7 +10,8 @@ import { Batch } from '../../../gateway/batch/batch.js'
  * @property {Record<string, Statistic>} windows  by source, device, field and the window's begin in milliseconds
  */
 
-const T0_MS = 1_790_000_000_000
+/** Of rows that come in time, since windows are open for a day; others are older. */
+const T0_MS = Math.floor(Date.now() / 60_000) * 60_000 - 2 * 3_600_000
 const STEP_MS = 20
 const DEVICES = 5
 const FIELDS = /** @type {import('../../../gateway/batch/batch.js').Field[]} */ ([
@@ -40,7 +41,7 @@ export function batchOf (rows, seq, source) {
     ],
     validity: [Uint8Array.from(numbers, n => n % 7 === 0 ? 0 : 1), null, null, null, null, null],
     tags: { line: 'a/b', device: { values: numbers.map(n => `d${n % DEVICES}`), valid: null } },
-    identity: { gateway: 'plant', source, epoch: '1790000000-beef01', seq }
+    identity: { gateway: 'plant', source, epoch: '1790000000-beef01', seq: Math.abs(seq) }
   })
 }
 
