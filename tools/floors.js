@@ -14,6 +14,7 @@ export const FLOORS = [
   'gateway/sources',
   'gateway/can',
   'gateway/modbus',
+  'gateway/kafka',
   'gateway/simulators',
   'gateway/databases',
   'gateway/queries',

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Admin, FetchIsolationLevels, fetchV13, Producer } from '@platformatic/kafka'
-import { KafkaClient } from '../../databases/kafka/client.js'
-import { committed } from '../../databases/kafka/committed.js'
+import { KafkaClient } from '../../kafka/client.js'
+import { committed } from '../../kafka/committed.js'
 import { decode, encode } from '../../messages/codecs/arrow/arrow.js'
 import { refuseWhatIsThere } from '../empty.js'
 import { makeTable } from './open.js'
@@ -21,7 +21,7 @@ export const bench = {
     const server = await servers('kafka').start({ folder })
     const { host, port, user, password } = server
     const login = { host, port, user, password, login: user ? 'scram-sha-512' : 'none' }
-    const client = new KafkaClient(/** @type {any} */ ({ ...login, tls: 'off', ca: '' }))
+    const client = new KafkaClient(/** @type {any} */ (login))
     const address = { type: 'kafka', options: { format: 'arrow' }, login }
     const bare = {
       clientId: 'bench',

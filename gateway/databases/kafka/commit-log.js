@@ -3,8 +3,8 @@ import { FetchIsolationLevels, fetchV13, ProtocolError } from '@platformatic/kaf
 import { RECORD_NUMBERS, streamKey } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
 import { RecordSet } from '../record-set.js'
-import { isAnswer } from './client.js'
-import { committed } from './committed.js'
+import { isAnswer } from '../../kafka/client.js'
+import { committed } from '../../kafka/committed.js'
 
 /**
  * The commit records: a compacted topic of one partition, whose newest record of a key counts. It is read once, and from then on only what
@@ -13,10 +13,10 @@ import { committed } from './committed.js'
  *
  * A key names the writer, too. Nothing keeps writers from merging records at the same time, so that each merges only its own.
  *
- * @typedef {import('./client.js').KafkaClient} KafkaClient
+ * @typedef {import('../../kafka/client.js').KafkaClient} KafkaClient
  * @typedef {import('../commit-records.js').CommitRow & {writer: string}} CommitRow
  * @typedef {import('../claims.js').Claim} Claim
- * @typedef {import('./producer.js').KafkaRecord} KafkaRecord
+ * @typedef {import('../../kafka/producer.js').KafkaRecord} KafkaRecord
  * @typedef {{id: string, leader: number, leaderEpoch: number, at: bigint, disconnects: number}} Position
  */
 

@@ -1,24 +1,15 @@
 import { withDefaults } from '../../base/defaults.js'
 import { SluiceError } from '../../base/errors.js'
+import { isAnswer, isAnswered, KafkaClient, reasonOf } from '../../kafka/client.js'
 import { connectError, orPasswordMissing } from '../connecting/failure.js'
 import { testInTime } from '../connecting/limits.js'
-import { plainTextAdvice } from '../connecting/tls.js'
+import { plainTextAdvice, tlsOptions } from '../connecting/tls.js'
 import { COMMITS_TABLE } from '../names.js'
-import { isAnswer, isAnswered, KafkaClient, reasonOf } from './client.js'
 import { schema } from './connection.schema.js'
 
 export { schema }
 
-/**
- * @typedef {object} ConnectionOptions
- * @property {string} host
- * @property {number} port
- * @property {'none'|'scram-sha-512'|'scram-sha-256'|'plain'} login
- * @property {string} user
- * @property {string} password
- * @property {'off'|'require'|'verify'} tls
- * @property {string} ca
- */
+/** @typedef {import('../../kafka/client.js').ConnectionOptions & {tls: 'off'|'require'|'verify', ca: string}} ConnectionOptions */
 
 /** @type {import('../connecting/failure.js').Fixes} */
 const FIXES = [
@@ -48,7 +39,7 @@ export class KafkaServer {
   /** Nothing is connected before it is needed. The caller closes it. */
   client () {
     checkNode(process.versions.node)
-    return new KafkaClient(this.#options)
+    return new KafkaClient(this.#options, () => tlsOptions(this.#options))
   }
 
   /**
@@ -61,9 +52,14 @@ export class KafkaServer {
     try {
       return await work()
     } catch (error) {
-      if (!isConnection(error)) throw error
-      throw connectError(this.place, orPasswordMissing(reasonOf(error), this.place, this.#options, [/SASL/i]), FIXES)
+      throw this.failure(error)
     }
+  }
+
+  /** With advice, where no broker was reached, or none let us in. @param {any} error */
+  failure (error) {
+    if (!isConnection(error)) return error
+    return connectError(this.place, orPasswordMissing(reasonOf(error), this.place, this.#options, [/SASL/i]), FIXES)
   }
 
   /** @param {{signal?: AbortSignal}} [options] */

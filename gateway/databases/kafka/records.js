@@ -6,7 +6,7 @@ import { jsonRows } from './json.js'
 /**
  * Batches as the records of a topic: an Arrow stream of some thousand rows each, or a row of JSON each.
  *
- * @typedef {import('./producer.js').KafkaRecord} KafkaRecord
+ * @typedef {import('../../kafka/producer.js').KafkaRecord} KafkaRecord
  *
  * @typedef {object} Plan  of the batches of one shape
  * @property {string} topic

@@ -3,16 +3,16 @@ import { compatibilityPartitioner } from '@platformatic/kafka'
 import { describe, SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { Turns } from '../../base/turns.js'
+import { isAnswer, reasonOf } from '../../kafka/client.js'
+import { isFenced, TransactionalProducer } from '../../kafka/producer.js'
 import { recordKey } from '../commit-records.js'
 import { orAborted } from '../connecting/limits.js'
 import { isRefusal } from '../refusal.js'
 import { sqlSink } from '../sql/sink.js'
 import { columnsOf } from '../sql/tables.js'
-import { isAnswer, reasonOf } from './client.js'
 import { CommitLog } from './commit-log.js'
 import { dialect, topicName } from './dialect.js'
 import { GatheredWrites } from './gathered-writes.js'
-import { isFenced, TransactionalProducer } from './producer.js'
 import { grouped, recordsOf, ROW_TOO_LARGE } from './records.js'
 import { schema } from './sink.schema.js'
 
@@ -21,6 +21,7 @@ export { schema }
 /**
  * @typedef {import('./connection.js').KafkaServer} KafkaServer
  * @typedef {import('./records.js').Plan} Plan
+ * @typedef {import('../../kafka/producer.js').KafkaRecord} KafkaRecord
  * @typedef {object} Session
  * @property {import('../commit-records.js').CommitRow[]} records  that go with the rows of a write
  * @property {boolean} [isMerging]  what is read is to be merged
@@ -68,7 +69,7 @@ export async function open (given, { server }) {
     await log.read()
   }
 
-  /** @param {Session} session @param {() => Promise<Iterable<import('./producer.js').KafkaRecord>>} records @param {boolean} [probe] */
+  /** @param {Session} session @param {() => Promise<Iterable<KafkaRecord>>} records @param {boolean} [probe] */
   const transact = async (session, records, probe = false) => {
     await begin()
     for (const group of grouped(await records(), maxBytes)) await producer.send(group)
@@ -119,7 +120,7 @@ export async function open (given, { server }) {
       session.records = session.records.map(record => moved.find(its => recordKey(its) === recordKey(record)) ?? record)
     },
     async compact (session, merged) {
-      /** @type {import('./producer.js').KafkaRecord[]} */
+      /** @type {KafkaRecord[]} */
       let records = []
       await transact(session, async () => {
         session.isMerging = true
@@ -140,7 +141,7 @@ export async function open (given, { server }) {
     // The brokers remove by themselves what is too old.
     agingTable: async () => null,
     async store (session, claimed, { probe }) {
-      /** @type {import('./producer.js').KafkaRecord[]} */
+      /** @type {KafkaRecord[]} */
       let commits = []
       await transact(session, async () => {
         const rows = await claimed()
@@ -158,7 +159,7 @@ export async function open (given, { server }) {
   return sink
 }
 
-/** @param {import('./producer.js').KafkaRecord[]} commits @param {Map<Plan, import('../../batch/batch.js').Batch[]>} rows */
+/** @param {KafkaRecord[]} commits @param {Map<Plan, import('../../batch/batch.js').Batch[]>} rows */
 function * chained (commits, rows) {
   yield * commits
   for (const [plan, batches] of rows) yield * recordsOf(plan, batches, partitionOf)

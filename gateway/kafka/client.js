@@ -1,15 +1,23 @@
 import { isIP } from 'node:net'
 import * as kafka from '@platformatic/kafka'
-import { CONNECT_TIMEOUT_MS } from '../connecting/limits.js'
-import { tlsOptions } from '../connecting/tls.js'
 
 /**
  * The requests to a cluster. Each is sent once, with nothing repeated behind the back of whoever knows what a repetition would mean.
  *
- * @typedef {import('./connection.js').ConnectionOptions} ConnectionOptions
+ * @typedef {object} ConnectionOptions
+ * @property {string} host  of one or more brokers, with commas between them
+ * @property {number} port
+ * @property {'none'|'scram-sha-512'|'scram-sha-256'|'plain'} login
+ * @property {string} user
+ * @property {string} password
+ *
+ * @typedef {{client: () => KafkaClient}} Cluster
  * @typedef {{id: string, partitions: {leader: number, leaderEpoch: number}[]}} Topic
  * @typedef {{async: (...args: any[]) => Promise<any>}} Api  of one version
  */
+
+/** Below the 15 s that Node-RED leaves a node to close. */
+const CONNECT_TIMEOUT_MS = 10_000
 
 /** A broker that is alive says so, or what it waits for, by then. */
 const ANSWER_TIMEOUT_MS = 30_000
@@ -19,13 +27,18 @@ const TOPIC_RESOURCE = 2
 
 export class KafkaClient {
   #options
+  #tls
   /** @type {kafka.Admin|null} */
   #opened = null
   #disconnects = 0
 
-  /** @param {ConnectionOptions} options */
-  constructor (options) {
+  /**
+   * @param {ConnectionOptions} options
+   * @param {() => import('node:tls').SecureContextOptions|undefined} [tls]  asked when it connects; undefined where brokers expect no TLS
+   */
+  constructor (options, tls = () => undefined) {
     this.#options = options
+    this.#tls = tls
   }
 
   /** Another number: what was connected once may be another cluster by now, or this one as it was some time ago. */
@@ -46,6 +59,17 @@ export class KafkaClient {
       if (isAnswer(error, 'UNKNOWN_TOPIC_OR_PARTITION') || /^Unknown topic/.test(/** @type {Error} */ (error).message)) return null
       throw error
     }
+  }
+
+  /**
+   * What is there of them, as a broker tells it now. One that is missing, or that may not be described, keeps nothing of the others back.
+   * @param {string[]|null} names  null: all of the cluster but Kafka's own
+   * @returns {Promise<Map<string, Topic>>}
+   */
+  async topics (names) {
+    const found = await this.ask(metadataOf, -1, names, false, false).catch(error => error.response ?? Promise.reject(error))
+    const there = found.topics.filter((/** @type {any} */ { errorCode, isInternal }) => errorCode === 0 && !isInternal)
+    return new Map(there.map((/** @type {any} */ topic) => [topic.name, { id: topic.topicId, partitions: leadersOf(topic.partitions) }]))
   }
 
   /**
@@ -103,7 +127,7 @@ export class KafkaClient {
   get #admin () {
     if (this.#opened) return this.#opened
     const { host, port, login, user, password } = this.#options
-    const tls = tlsOptions(this.#options)
+    const tls = this.#tls()
     this.#opened = new kafka.Admin({
       clientId: CLIENT_ID,
       bootstrapBrokers: host.split(',').map(name => ({ host: name.trim(), port })),
@@ -117,6 +141,14 @@ export class KafkaClient {
     this.#opened.on('client:broker:disconnect', () => { this.#disconnects++ })
     return this.#opened
   }
+}
+
+const metadataOf = kafka.metadataV12.api
+
+/** @param {{partitionIndex: number, leaderId: number, leaderEpoch: number}[]} partitions */
+function leadersOf (partitions) {
+  return partitions.toSorted((a, b) => a.partitionIndex - b.partitionIndex)
+    .map(({ leaderId, leaderEpoch }) => ({ leader: leaderId, leaderEpoch }))
 }
 
 /** Whether an answer of a broker says so. @param {unknown} error @param {...string} ids  as Kafka names its errors */
