@@ -70,6 +70,7 @@ class Cassandra:
     HOUR_NS, HOUR_MS = 3_600_000_000_000, 3_600_000
 
     AT_ONCE = 128
+    PATIENCE_SECONDS = 60
     sessions = {}
 
     def __init__(self, url):
@@ -90,11 +91,14 @@ class Cassandra:
     def session(self):
         """One a process: Spark keeps those of Python for many tasks."""
         from cassandra.auth import PlainTextAuthProvider
-        from cassandra.cluster import Cluster
+        from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile
         place = (self.host, self.port, self.keyspace)
         if place not in self.sessions:
             login = PlainTextAuthProvider(self.user, self.password) if self.user else None
-            self.sessions[place] = Cluster([self.host], port=self.port, auth_provider=login).connect(self.keyspace)
+            profile = ExecutionProfile(request_timeout=self.PATIENCE_SECONDS)
+            cluster = Cluster([self.host], port=self.port, auth_provider=login, execution_profiles={EXEC_PROFILE_DEFAULT: profile},
+                              connect_timeout=self.PATIENCE_SECONDS, control_connection_timeout=self.PATIENCE_SECONDS)
+            self.sessions[place] = cluster.connect(self.keyspace)
         return self.sessions[place]
 
 

@@ -1,4 +1,4 @@
-"""Databases inside stream processing: a load comes as JSON, and what was measured goes. Generator and operator are in one job."""
+"""Databases inside stream processing: the load is in a file of JSON, and what was measured is printed. Generator and operator are one job."""
 
 import base64
 import json
@@ -14,7 +14,8 @@ TABLE = 'engine_rows'
 
 def main():
     from pyspark.sql import SparkSession
-    load = json.load(sys.stdin)
+    with open(sys.argv[1], encoding='utf-8') as file:
+        load = json.load(file)
     spark = SparkSession.builder.appName('Weissbach').getOrCreate()
     store = opened(load)
     clients = load['clients']

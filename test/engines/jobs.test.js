@@ -40,7 +40,7 @@ const ENGINES = {
     environment: {},
     /** whether there is anything that a restart goes on from */
     hasCheckpoint: async (/** @type {string} */ checkpoints) => (await filesBelow(checkpoints)).some(name => name.endsWith('_metadata')),
-    goesOn: /from Checkpoint \d+/
+    goesOn: /from savepoint \S+chk-\d+/i
   },
   Spark: {
     missing: missingSpark,
@@ -62,6 +62,8 @@ describe('Jobs of engines that read Sluice\'s batches', function () {
   /** @type {import('../servers/cassandra.js').CassandraServer} */
   let cassandra
   let folder = ''
+  /** @type {Promise<void>|null} */
+  let staged = null
   /** @type {Set<Job>} */
   const jobs = new Set()
   const [many, few] = [MANY, FEW].map(batchesOf)
@@ -74,7 +76,6 @@ describe('Jobs of engines that read Sluice\'s batches', function () {
     kafka = await startKafka()
     postgresql = await startPostgresql()
     cassandra = await startCassandra()
-    await stage(kafka, MANY.topic, many)
     await stage(kafka, FEW.topic, few)
     const late = batchOf(LATE.rows, LATE.seq, 'lathe')
     await produce(kafka, FEW.topic, [encode(few[0]), Buffer.from('no batch'), encode(late)], { isCommitted: true })
@@ -147,6 +148,8 @@ describe('Jobs of engines that read Sluice\'s batches', function () {
 
       it('stores a million staged rows and their statistics exactly once when it is killed in the middle', async () => {
         const ledger = ledgerOf(many)
+        staged ??= stage(kafka, MANY.topic, many)
+        await staged
         const stored = await databaseFor(MANY.topic)
         const job = start(MANY.topic)
         while (await stored.rows() < ledger.rows / 5 || !await hasCheckpoint(join(folder, `${its}-${MANY.topic}`))) {

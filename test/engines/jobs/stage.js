@@ -1,6 +1,6 @@
-import { KafkaClient } from '../../../gateway/databases/kafka/client.js'
+import { KafkaClient } from '../../../gateway/kafka/client.js'
 import { connect } from '../../../gateway/databases/kafka/connection.js'
-import { TransactionalProducer } from '../../../gateway/databases/kafka/producer.js'
+import { TransactionalProducer } from '../../../gateway/kafka/producer.js'
 import { open } from '../../../gateway/databases/kafka/sink.js'
 
 /**

@@ -110,7 +110,7 @@ export const weissbach = {
       limitMs: seconds * 1000,
       maxRecords: Math.ceil(gigabytes * 1e9 / (blobBytes + NUMBERS_BYTES) / clients)
     }
-    if (engine) return measuredIn(await servers(String(engine)).start({ folder: own }), running, load, signal)
+    if (engine) return measuredIn(await servers(String(engine)).start({ folder: own }), running, load, { folder: own, signal })
     const loads = Array.from({ length: clients }, (_, client) => ({ ...load, client }))
     if (ids >= MANY && pattern !== 'insert') progress(`storing ${ids} records to begin with`)
     const { runs, checks, usage } = await runClients(loads, {
@@ -150,10 +150,10 @@ export const weissbach = {
  * @param {import('../../sinks/sink-bench.js').Running} running
  * @param {{address: any, pattern: any, blobBytes: number, ids: number, clients: number, warmUpMs: number, limitMs: number,
  *   maxRecords: number}} load
- * @param {AbortSignal} signal
+ * @param {{folder: string, signal: AbortSignal}} how
  */
-async function measuredIn (engine, running, { address, pattern, blobBytes, ids, clients, warmUpMs, limitMs, maxRecords }, signal) {
-  const { runs, count } = await runEngine(engine, address, { pattern, blobBytes, ids, clients, warmUpMs, limitMs, maxRecords }, signal)
+async function measuredIn (engine, running, { address, pattern, blobBytes, ids, clients, warmUpMs, limitMs, maxRecords }, how) {
+  const { runs, count } = await runEngine(engine, address, { pattern, blobBytes, ids, clients, warmUpMs, limitMs, maxRecords }, how)
   const total = (/** @type {'records'|'rows'|'compared'} */ name) => runs.reduce((sum, run) => sum + run[name], 0)
   const rows = total('rows')
   if (count !== rows) throw new SluiceError('SLUICE_BENCH_COUNT', `${rows} ids have been stored, and ${count} rows are there.`)

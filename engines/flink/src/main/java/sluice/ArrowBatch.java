@@ -31,16 +31,21 @@ class ArrowBatch {
   ArrowBatch(Block block, long windowMs) throws IOException {
     this.block = block;
     this.windowMs = windowMs;
-    try (BufferAllocator allocator = new RootAllocator();
+    try (BufferAllocator allocator = allocatorFor(block.value);
         ArrowStreamReader reader = new ArrowStreamReader(new ByteArrayInputStream(block.value), allocator)) {
       Map<String, String> metadata = reader.getVectorSchemaRoot().getSchema().getCustomMetadata();
       source = metadata.get("sluice.source");
       if (source == null) throw new IOException("it names no source");
       Map<String, String> constant = Json.texts(metadata.getOrDefault("sluice.tags", "{}"));
       while (reader.loadNextBatch()) read(reader, constant);
-    } catch (RuntimeException | AssertionError damaged) {
+    } catch (RuntimeException | AssertionError | OutOfMemoryError damaged) {
       throw new IOException("it cannot be read: " + damaged, damaged);
     }
+  }
+
+  /** Of no more than a record can have in it, whatever it says. */
+  static BufferAllocator allocatorFor(byte[] value) {
+    return new RootAllocator(4L * value.length + (1 << 20));
   }
 
   Iterable<Statistic> statistics() {

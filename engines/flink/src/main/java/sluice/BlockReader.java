@@ -5,7 +5,6 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.arrow.memory.BufferAllocator;
-import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.ipc.ArrowStreamReader;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.connector.kafka.source.reader.deserializer.KafkaRecordDeserializationSchema;
@@ -31,13 +30,13 @@ public class BlockReader implements KafkaRecordDeserializationSchema<Block> {
 
   /** Null of what has none: not every record is a whole batch, nor is everything in a topic one of Sluice's. */
   static String identityOf(byte[] value) {
-    try (BufferAllocator allocator = new RootAllocator();
+    try (BufferAllocator allocator = ArrowBatch.allocatorFor(value);
         ArrowStreamReader reader = new ArrowStreamReader(new ByteArrayInputStream(value), allocator)) {
       Map<String, String> metadata = reader.getVectorSchemaRoot().getSchema().getCustomMetadata();
       if (!metadata.containsKey("sluice.seq") || !metadata.containsKey("sluice.epoch")) return null;
       return named(metadata.get("sluice.gateway"), metadata.get("sluice.source"), metadata.get("sluice.epoch"),
           String.valueOf(Long.parseLong(metadata.get("sluice.seq"))));
-    } catch (Exception | AssertionError notArrow) {
+    } catch (Exception | AssertionError | OutOfMemoryError notArrow) {
       return null; // told where it is decoded
     }
   }

@@ -24,10 +24,10 @@ class Cassandra {
 
   private static final long HOUR_NS = 3_600_000_000_000L;
 
-  private final CassandraSink.Place place;
+  private final CassandraPlace place;
 
   Cassandra(String host, int port, String datacenter, String keyspace, String user, String password) {
-    place = new CassandraSink.Place(host, port, datacenter, keyspace, user, password);
+    place = new CassandraPlace(host, port, datacenter, keyspace, user, password);
   }
 
   void prepare() {

@@ -1,11 +1,8 @@
 package sluice;
 
 import com.datastax.oss.driver.api.core.CqlSession;
-import com.datastax.oss.driver.api.core.CqlSessionBuilder;
 import com.datastax.oss.driver.api.core.cql.PreparedStatement;
 import java.io.IOException;
-import java.io.Serializable;
-import java.net.InetSocketAddress;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.flink.api.connector.sink2.Sink;
@@ -17,11 +14,11 @@ import org.apache.flink.util.function.SerializableFunction;
 class CassandraSink<T> implements Sink<T> {
   private static final int AT_ONCE = 256;
 
-  private final Place place;
+  private final CassandraPlace place;
   private final String cql;
   private final SerializableFunction<T, Object[]> values;
 
-  CassandraSink(Place place, String cql, SerializableFunction<T, Object[]> values) {
+  CassandraSink(CassandraPlace place, String cql, SerializableFunction<T, Object[]> values) {
     this.place = place;
     this.cql = cql;
     this.values = values;
@@ -35,14 +32,6 @@ class CassandraSink<T> implements Sink<T> {
   @Override
   public SinkWriter<T> createWriter(WriterInitContext context) {
     return new Writer();
-  }
-
-  record Place(String host, int port, String datacenter, String keyspace, String user, String password) implements Serializable {
-    CqlSession open() {
-      CqlSessionBuilder builder = CqlSession.builder()
-          .addContactPoint(new InetSocketAddress(host, port)).withLocalDatacenter(datacenter).withKeyspace(keyspace);
-      return (user.isEmpty() ? builder : builder.withAuthCredentials(user, password)).build();
-    }
   }
 
   private class Writer implements SinkWriter<T> {

@@ -3,12 +3,12 @@ package sluice.study;
 import com.datastax.oss.driver.api.core.CqlSession;
 import com.datastax.oss.driver.api.core.cql.PreparedStatement;
 import com.datastax.oss.driver.api.core.cql.Row;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import sluice.CassandraPlace;
 
 /** A connection of an operator, which reads and replaces records by their id. */
 interface Store extends AutoCloseable {
@@ -100,8 +100,7 @@ interface Store extends AutoCloseable {
     private final PreparedStatement writing;
 
     InCassandra(Load load) {
-      session = CqlSession.builder().addContactPoint(new InetSocketAddress(load.host, load.port)).withLocalDatacenter("datacenter1")
-          .withKeyspace(load.name).build();
+      session = new CassandraPlace(load.host, load.port, "datacenter1", load.name, load.user, load.password).open();
       session.execute("CREATE TABLE IF NOT EXISTS " + TABLE + " (id text PRIMARY KEY, integer1 int, integer2 int, integer3 int, "
           + "double1 double, double2 double, double3 double, blob blob)");
       reading = session.prepare("SELECT " + COLUMNS + " FROM " + TABLE + " WHERE id = ?");

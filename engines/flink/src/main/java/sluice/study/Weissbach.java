@@ -1,6 +1,7 @@
 package sluice.study;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.File;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -11,13 +12,13 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 import org.apache.flink.streaming.api.functions.source.RichParallelSourceFunction;
 
-/** Databases inside stream processing: a load comes as JSON, and what was measured goes. Generator and operator are in one job. */
+/** Databases inside stream processing: the load is in a file of JSON, and what was measured is printed. Generator and operator are in one job. */
 public class Weissbach {
   private Weissbach() {}
 
   public static void main(String[] args) throws Exception {
     ObjectMapper json = new ObjectMapper();
-    Load load = json.readValue(System.in, Load.class);
+    Load load = json.readValue(new File(args[0]), Load.class);
     Configuration configuration = new Configuration();
     configuration.set(RestOptions.BIND_ADDRESS, "127.0.0.1");
     configuration.set(RestartStrategyOptions.RESTART_STRATEGY, "none");
