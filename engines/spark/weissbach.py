@@ -1,4 +1,4 @@
-"""Databases inside stream processing: the load is in a file of JSON, and what was measured is printed. Generator and operator are one job."""
+"""Databases inside stream processing: a file of JSON has the load, what was measured is printed. Generator and operator are one job."""
 
 import base64
 import json

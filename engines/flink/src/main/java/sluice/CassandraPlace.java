@@ -17,8 +17,9 @@ public record CassandraPlace(String host, int port, String datacenter, String ke
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private static final List<DefaultDriverOption> TIMEOUTS = List.of(
-      DefaultDriverOption.REQUEST_TIMEOUT, DefaultDriverOption.CONNECTION_CONNECT_TIMEOUT, DefaultDriverOption.CONNECTION_INIT_QUERY_TIMEOUT,
-      DefaultDriverOption.CONTROL_CONNECTION_TIMEOUT, DefaultDriverOption.METADATA_SCHEMA_REQUEST_TIMEOUT);
+      DefaultDriverOption.REQUEST_TIMEOUT, DefaultDriverOption.CONNECTION_CONNECT_TIMEOUT,
+      DefaultDriverOption.CONNECTION_INIT_QUERY_TIMEOUT, DefaultDriverOption.CONTROL_CONNECTION_TIMEOUT,
+      DefaultDriverOption.METADATA_SCHEMA_REQUEST_TIMEOUT);
 
   public CqlSession open() {
     ProgrammaticDriverConfigLoaderBuilder config = DriverConfigLoader.programmaticBuilder();

@@ -12,7 +12,7 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 import org.apache.flink.streaming.api.functions.source.RichParallelSourceFunction;
 
-/** Databases inside stream processing: the load is in a file of JSON, and what was measured is printed. Generator and operator are in one job. */
+/** Databases inside stream processing: a file of JSON has the load, what was measured is printed. Generator and operator are one job. */
 public class Weissbach {
   private Weissbach() {}
 
