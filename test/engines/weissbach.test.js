@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { runStudy } from '../../gateway/bench/studies/run.js'
 import { weissbach } from '../../gateway/bench/studies/weissbach/study.js'
+import { missingCassandra } from '../servers/cassandra.js'
 import { missingFlink } from '../servers/engines/flink.js'
 import { missingSpark } from '../servers/engines/spark.js'
 import { measuredServers } from '../servers/measured.js'
 import { requirePostgresql } from '../servers/postgresql.js'
 import { requireServer } from '../servers/programs.js'
 
-const SWEEP = { databases: ['postgresql'], batchSizes: [1], rows: 40, seconds: 1, warmUpSeconds: 0.1 }
+const SWEEP = { databases: ['postgresql', 'cassandra'], batchSizes: [1], rows: 40, seconds: 1, warmUpSeconds: 0.1 }
 
 describe('Engines in the study of Weißbach, Hilbert and Springer', function () {
   this.timeout(20 * 60_000)
@@ -20,6 +21,7 @@ describe('Engines in the study of Weißbach, Hilbert and Springer', function () 
 
   it('are measured beside a flow, compare every read, and leave a row for each id', async function () {
     requirePostgresql(this)
+    requireServer(this, 'cassandra', missingCassandra())
     requireServer(this, 'flink', missingFlink())
     requireServer(this, 'spark', missingSpark())
     const only = {
@@ -32,7 +34,8 @@ describe('Engines in the study of Weißbach, Hilbert and Springer', function () 
     const options = { isFull: false, sweep: SWEEP }
     const result = await runStudy(only, { folder, options, servers: name => measuredServers[name], environment: {} })
     expect(result.cells.map(({ id, state, ...more }) => [id, 'reason' in more ? more.reason : state])).to.deep.equal([
-      ['postgresql-1-mixed-1-4', 'done'], ['flink-postgresql-1-mixed-1-4', 'done'], ['spark-postgresql-1-mixed-1-4', 'done']
+      ...['', 'flink-', 'spark-'].map(engine => [`${engine}postgresql-1-mixed-1-4`, 'done']),
+      ...['', 'flink-', 'spark-'].map(engine => [`${engine}cassandra-1-mixed-1-4`, 'done'])
     ])
     for (const cell of result.cells) {
       if (cell.state !== 'done') throw new Error(cell.reason)
