@@ -17,7 +17,7 @@ import { clashOf } from './clash.js'
  * @property {import('./held-deliveries.js').HeldDeliveries} held
  * @property {import('./resend-requests.js').ResendRequests} requests
  * @property {import('./keeper.js').Keeper} keeper
- * @property {import('mqtt').MqttClient} client
+ * @property {import('../client.js').BrokerClient} client
  * @property {(packet: Packet) => Batch} decode
  * @property {(packet: Packet) => Promise<void>} onThirdParty
  * @property {(packet: Packet, reason: unknown) => Promise<void>} onRefused

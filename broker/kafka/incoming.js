@@ -1,0 +1,136 @@
+import { GroupMember } from '../../gateway/kafka/group.js'
+import { HeldOffsets } from './held-offsets.js'
+import { STAGE_TOPICS } from './topics.js'
+
+/**
+ * @typedef {import('../../gateway/kafka/group.js').Stream} Stream
+ * @typedef {import('../in/contract.js').Packet} Packet
+ *
+ * @typedef {object} IncomingOptions
+ * @property {import('../../gateway/kafka/client.js').Cluster} cluster
+ * @property {string} group
+ * @property {number} window  messages that are not acknowledged at a time
+ * @property {(packet: Packet, ack: () => void) => void} onMessage
+ * @property {(partitions: number[]) => void} onShare  those that this member reads have changed
+ * @property {(problem: Error|null) => void} onProblem
+ */
+
+/** Where the first of a partition is not acknowledged, so many times the window come behind it. */
+const BEHIND = 10
+
+/**
+ * The batches that a member of a consumer group is sent: each is acknowledged when its time has come, and the group told up to where all
+ * are. What is not comes again, to whoever reads the partition then.
+ */
+export class Incoming {
+  /** @type {Map<Stream, HeldOffsets>} */
+  #streams = new Map()
+  /** Where they ended when they began. @type {Map<Stream, bigint>} */
+  #ends = new Map()
+  /** Messages that have come and wait for room. */
+  #waiting = 0
+  #room = Promise.withResolvers()
+  #member
+  #options
+
+  /** @param {IncomingOptions} options */
+  constructor (options) {
+    this.#options = options
+    this.#member = new GroupMember(options.cluster, {
+      group: options.group,
+      topics: [STAGE_TOPICS.data.name],
+      onAssigned: async assigned => {
+        for (const { stream, committed, first, end } of assigned) {
+          this.#ends.set(stream, end)
+          this.#streams.set(stream, new HeldOffsets(committed?.offset ?? first, () => this.#onAcknowledged(stream)))
+        }
+        this.#tell()
+      },
+      onRevoked: streams => {
+        for (const stream of streams) {
+          this.#streams.delete(stream)
+          this.#ends.delete(stream)
+        }
+        this.#makeRoom()
+        this.#tell()
+      },
+      onRecords: async (stream, messages, next) => {
+        this.#waiting += messages.length
+        for (const { offset, key, value } of messages) {
+          await this.#take(stream, offset, { topic: String(key), payload: value ?? EMPTY, qos: 1 })
+          this.#waiting--
+        }
+        this.#advance(stream, next)
+      },
+      // What is gone is missed in the heads, and requested.
+      onGap: (stream, _from, to) => this.#advance(stream, to),
+      onProblem: options.onProblem
+    })
+  }
+
+  /** Whether the brokers have some that have not come, as far as is known. */
+  get isBehind () {
+    return this.#waiting > 0 || this.#streams.size === 0 || [...this.#streams].some(([stream, { next }]) => next < (this.#ends.get(stream) ?? 0n))
+  }
+
+  /** What is not acknowledged comes again: nobody may know of it any more. */
+  again () {
+    for (const held of this.#streams.values()) for (const each of held.unacknowledged) this.#deliver(held, each)
+  }
+
+  async close () {
+    const closing = this.#member.close()
+    this.#streams.clear()
+    this.#makeRoom()
+    await closing
+  }
+
+  /** @param {Stream} stream @param {bigint} offset @param {Packet} packet */
+  async #take (stream, offset, packet) {
+    const { window } = this.#options
+    const held = this.#streams.get(stream)
+    const isFull = () => held && (this.#count >= window || held.length >= window * BEHIND)
+    while (isFull() && this.#streams.get(stream) === held) await this.#room.promise
+    if (held && this.#streams.get(stream) === held) this.#deliver(held, held.hold(offset, packet))
+  }
+
+  get #count () {
+    let count = 0
+    for (const held of this.#streams.values()) count += held.count
+    return count
+  }
+
+  /** @param {HeldOffsets} its @param {import('./held-offsets.js').Held} held */
+  #deliver (its, held) {
+    this.#options.onMessage(/** @type {Packet} */ (held.packet), () => its.acknowledge(held))
+  }
+
+  /** @param {Stream} stream @param {bigint} next */
+  #advance (stream, next) {
+    this.#streams.get(stream)?.advance(next)
+    this.#commit(stream)
+  }
+
+  /** @param {Stream} stream */
+  #onAcknowledged (stream) {
+    this.#makeRoom()
+    this.#commit(stream)
+  }
+
+  /** @param {Stream} stream */
+  #commit (stream) {
+    const held = this.#streams.get(stream)
+    if (held) this.#member.commit(stream, held.position)
+  }
+
+  #makeRoom () {
+    this.#room.resolve(undefined)
+    this.#room = Promise.withResolvers()
+  }
+
+  #tell () {
+    this.#options.onShare([...this.#streams.keys()].map(({ partition }) => partition))
+  }
+}
+
+const EMPTY = Buffer.alloc(0)
