@@ -59,7 +59,7 @@ export async function openConnection (RED, node, { broker, role, ...options }) {
   const gateway = await gatewayId(dataDir(RED))
   const clientId = `sluice-${gateway}-${role}-${node.id}`
   const { connection, check } = connectTo(RED, broker, {
-    clientId, clean: false, sessionExpirySeconds: SESSION_EXPIRY_SECONDS, ...options, log: logOf(node)
+    clientId, clean: false, sessionExpirySeconds: SESSION_EXPIRY_SECONDS, group: role === 'in' ? clientId : undefined, ...options, log: logOf(node)
   })
   const opened = {
     gateway,

@@ -87,7 +87,7 @@ async function open (RED, node, options, mapper) {
   const onShare = (/** @type {number[]} */ partitions, /** @type {number} */ all) => {
     if (members instanceof Share) members.assigned(partitions, all)
   }
-  const link = await openConnection(RED, node, { broker, role: 'in', receiveMaximum, group: kafkaGroupOf(options), onShare }).catch(async error => {
+  const link = await openConnection(RED, node, { broker, role: 'in', receiveMaximum, ...kafkaGroupOf(options), onShare }).catch(async error => {
     await refused.close()
     throw error
   })
@@ -165,9 +165,9 @@ function membersOf ({ via, group, member, members }) {
   return via === 'kafka' && group ? new Share() : new Members(member, members)
 }
 
-/** Those who read the same for the same sinks are members of one. @param {any} options @returns {string|undefined} the reader's own */
+/** Its consumer group in Kafka: who reads the same for the same sinks is a member of it. @param {any} options */
 function kafkaGroupOf ({ group, gateway, source }) {
-  return group ? ['sluice', `group:${group}`, gateway, source].filter(name => name !== '+').map(level).join('/') : undefined
+  return group ? { group: ['sluice', `group:${group}`, gateway, source].filter(name => name !== '+').map(level).join('/') } : {}
 }
 
 /**

@@ -139,7 +139,7 @@ export class Pipeline {
   async openConsumer (ids, { flow, reader = 'in', kafka = {}, ...options } = {}) {
     const window = options.window ?? 500
     const receiveMaximum = Math.min(50, window)
-    const connection = this.#connect({ clientId: reader, receiveMaximum, ...kafka })
+    const connection = this.#connect({ clientId: reader, receiveMaximum, group: reader, ...kafka })
     const consumer = new Consumer({
       client: connection.client,
       consumer: 'reading',
