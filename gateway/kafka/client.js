@@ -34,9 +34,9 @@ export class KafkaClient {
 
   /**
    * @param {ConnectionOptions} options
-   * @param {() => import('node:tls').SecureContextOptions|undefined} tls  asked when it connects; undefined where brokers expect no TLS
+   * @param {() => import('node:tls').SecureContextOptions|undefined} [tls]  asked when it connects; undefined where brokers expect no TLS
    */
-  constructor (options, tls) {
+  constructor (options, tls = () => undefined) {
     this.#options = options
     this.#tls = tls
   }
@@ -59,6 +59,17 @@ export class KafkaClient {
       if (isAnswer(error, 'UNKNOWN_TOPIC_OR_PARTITION') || /^Unknown topic/.test(/** @type {Error} */ (error).message)) return null
       throw error
     }
+  }
+
+  /**
+   * What is there of them, as a broker tells it now. One that is missing, or that may not be described, keeps nothing of the others back.
+   * @param {string[]|null} names  null: all of the cluster but Kafka's own
+   * @returns {Promise<Map<string, Topic>>}
+   */
+  async topics (names) {
+    const found = await this.ask(metadataOf, -1, names, false, false).catch(error => error.response ?? Promise.reject(error))
+    const there = found.topics.filter((/** @type {any} */ { errorCode, isInternal }) => errorCode === 0 && !isInternal)
+    return new Map(there.map((/** @type {any} */ topic) => [topic.name, { id: topic.topicId, partitions: leadersOf(topic.partitions) }]))
   }
 
   /**
@@ -130,6 +141,14 @@ export class KafkaClient {
     this.#opened.on('client:broker:disconnect', () => { this.#disconnects++ })
     return this.#opened
   }
+}
+
+const metadataOf = kafka.metadataV12.api
+
+/** @param {{partitionIndex: number, leaderId: number, leaderEpoch: number}[]} partitions */
+function leadersOf (partitions) {
+  return partitions.toSorted((a, b) => a.partitionIndex - b.partitionIndex)
+    .map(({ leaderId, leaderEpoch }) => ({ leader: leaderId, leaderEpoch }))
 }
 
 /** Whether an answer of a broker says so. @param {unknown} error @param {...string} ids  as Kafka names its errors */

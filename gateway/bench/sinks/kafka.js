@@ -21,7 +21,7 @@ export const bench = {
     const server = await servers('kafka').start({ folder })
     const { host, port, user, password } = server
     const login = { host, port, user, password, login: user ? 'scram-sha-512' : 'none' }
-    const client = new KafkaClient(/** @type {any} */ ({ ...login, tls: 'off', ca: '' }))
+    const client = new KafkaClient(/** @type {any} */ (login))
     const address = { type: 'kafka', options: { format: 'arrow' }, login }
     const bare = {
       clientId: 'bench',

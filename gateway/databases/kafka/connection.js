@@ -52,9 +52,14 @@ export class KafkaServer {
     try {
       return await work()
     } catch (error) {
-      if (!isConnection(error)) throw error
-      throw connectError(this.place, orPasswordMissing(reasonOf(error), this.place, this.#options, [/SASL/i]), FIXES)
+      throw this.failure(error)
     }
+  }
+
+  /** With advice, where no broker was reached, or none let us in. @param {any} error */
+  failure (error) {
+    if (!isConnection(error)) return error
+    return connectError(this.place, orPasswordMissing(reasonOf(error), this.place, this.#options, [/SASL/i]), FIXES)
   }
 
   /** @param {{signal?: AbortSignal}} [options] */

@@ -1,0 +1,275 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { FetchIsolationLevels, fetchV13, ProtocolError } from '@platformatic/kafka'
+import { backoff } from '../base/backoff.js'
+import { committed } from './committed.js'
+import { boundsOf } from './offsets.js'
+
+/**
+ * Fetches streams and delivers what is in them: of each stream in order, and one delivery at a time. From each broker it asks for all
+ * streams that it leads at once, and of each stream for one answer more than is being delivered.
+ *
+ * @typedef {import('./client.js').KafkaClient} KafkaClient
+ * @typedef {import('./group.js').Stream} Stream
+ * @typedef {import('./group.js').KafkaMessage} KafkaMessage
+ *
+ * @typedef {{offset: bigint, leaderEpoch?: number}} Place  `leaderEpoch` is that of the record before it, where it is known
+ *
+ * @typedef {object} Handlers  those that return promises are waited for; one that rejects is asked again
+ * @property {() => boolean} [isCurrent]  whether what is there may be delivered now
+ * @property {(stream: Stream, messages: KafkaMessage[], next: bigint) => Promise<void>|void} onRecords
+ * @property {(stream: Stream, from: bigint, to: bigint) => Promise<void>|void} onGap  deleted before it was fetched
+ * @property {(stream: Stream, place: Place|null) => void} onCut  the log has lost its end, and goes on from there; null: nobody knows
+ *   from where. The stream is no longer read
+ * @property {(stream: Stream) => void} onMissing  its topic is gone, or another one
+ * @property {(problem: unknown) => void} onProblem  null: it has passed
+ *
+ * @typedef {object} Position
+ * @property {Stream} stream
+ * @property {bigint} at  to be fetched next
+ * @property {number} leaderEpoch  of what was fetched last
+ * @property {{node: number, epoch: number}|null} leader
+ * @property {number} waiting  answers that are being delivered, or will be
+ * @property {Promise<void>} delivered
+ * @property {boolean} isEnded
+ */
+
+const MAX_HELD_BYTES = 32 * 2 ** 20
+const MAX_STREAM_BYTES = 2 ** 20
+/** One that is being delivered, and the next. */
+const MAX_WAITING = 2
+const RECORD_BYTES = 100
+
+const [NO_SESSION, OUTSIDE_SESSIONS] = [0, -1]
+const UNKNOWN = -1
+const NONE = 0
+
+/** Of requests in which a stream is missing that waits for its deliveries, and of all others. */
+const SHORT_WAIT_MS = 20
+const LONG_WAIT_MS = 500
+
+const PAUSE_MS = { first: 50, max: 2000, jitter: 0.2 }
+const LOOK_AGAIN_MS = 20
+
+const OFFSET_OUT_OF_RANGE = 1
+
+export class Fetcher {
+  #client
+  #handlers
+  /** @type {Map<Stream, Position>} */
+  #positions = new Map()
+  /** Brokers that are being asked. @type {Set<number>} */
+  #asked = new Set()
+  #isLocating = false
+  #isClosed = false
+  #heldBytes = 0
+  #failures = 0
+
+  /** @param {KafkaClient} client  for nothing else @param {Handlers} handlers */
+  constructor (client, handlers) {
+    this.#client = client
+    this.#handlers = handlers
+  }
+
+  /** @param {Stream} stream @param {Place} place */
+  add (stream, { offset, leaderEpoch = UNKNOWN }) {
+    this.#positions.set(stream, {
+      stream, at: offset, leaderEpoch, leader: null, waiting: 0, delivered: Promise.resolve(), isEnded: false
+    })
+    this.#fetchOn()
+  }
+
+  /** Nothing of it is delivered from now on. @param {Stream} stream */
+  remove (stream) {
+    const position = this.#positions.get(stream)
+    if (!position) return
+    position.isEnded = true
+    this.#positions.delete(stream)
+  }
+
+  /** The client is its owner's to close. */
+  close () {
+    this.#isClosed = true
+    for (const stream of this.#positions.keys()) this.remove(stream)
+  }
+
+  #fetchOn () {
+    if (this.#isClosed || this.#heldBytes >= MAX_HELD_BYTES) return
+    const ready = [...this.#positions.values()].filter(({ waiting }) => waiting < MAX_WAITING)
+    if (!this.#isLocating && ready.some(({ leader }) => !leader)) this.#locate()
+    const located = ready.filter(({ leader }) => leader)
+    for (const [node, its] of Map.groupBy(located, ({ leader }) => /** @type {{node: number}} */ (leader).node)) {
+      if (!this.#asked.has(node)) this.#ask(node, its)
+    }
+  }
+
+  async #locate () {
+    this.#isLocating = true
+    try {
+      const missing = [...this.#positions.values()].filter(({ leader }) => !leader)
+      const topics = await this.#client.topics([...new Set(missing.map(({ stream }) => stream.topic))])
+      for (const position of missing) this.#find(position, topics)
+      if (missing.some(({ leader, isEnded }) => !leader && !isEnded)) await this.#pause()
+    } catch (error) {
+      await this.#failed(error)
+    }
+    this.#isLocating = false
+    this.#fetchOn()
+  }
+
+  /** @param {Position} position @param {Map<string, import('./client.js').Topic>} topics */
+  #find (position, topics) {
+    const { stream } = position
+    const topic = topics.get(stream.topic)
+    const found = topic?.partitions[stream.partition]
+    if (topic?.id !== stream.topicId || !found) {
+      if (!position.isEnded) this.#handlers.onMissing(stream)
+    } else if (found.leader !== UNKNOWN) position.leader = { node: found.leader, epoch: found.leaderEpoch }
+  }
+
+  /** @param {number} node @param {Position[]} positions */
+  async #ask (node, positions) {
+    this.#asked.add(node)
+    try {
+      const answer = await this.#client.ask(fetchV13.api, node, ...this.#request(node, positions))
+        .catch(error => error.response?.responses ? error.response : Promise.reject(error))
+      await this.#take(positions, answer)
+    } catch (error) {
+      for (const position of positions) position.leader = null
+      await this.#failed(error)
+    }
+    this.#asked.delete(node)
+    this.#fetchOn()
+  }
+
+  /** @param {number} node @param {Position[]} positions */
+  #request (node, positions) {
+    const all = [...this.#positions.values()].filter(({ leader }) => leader?.node === node)
+    const topics = Array.from(Map.groupBy(positions, ({ stream }) => stream.topicId), ([topicId, its]) => ({
+      topicId,
+      partitions: its.map(({ stream, at, leader, leaderEpoch }) => ({
+        partition: stream.partition,
+        currentLeaderEpoch: leader?.epoch,
+        fetchOffset: at,
+        lastFetchedEpoch: leaderEpoch,
+        partitionMaxBytes: MAX_STREAM_BYTES
+      }))
+    }))
+    const maxWaitMs = all.length > positions.length ? SHORT_WAIT_MS : LONG_WAIT_MS
+    const maxBytes = Math.max(MAX_STREAM_BYTES, MAX_HELD_BYTES - this.#heldBytes)
+    return [maxWaitMs, 1, maxBytes, FetchIsolationLevels.READ_COMMITTED, NO_SESSION, OUTSIDE_SESSIONS, topics, [], '']
+  }
+
+  /** @param {Position[]} positions @param {{throttleTimeMs: number, responses: any[]}} answer */
+  async #take (positions, { throttleTimeMs, responses }) {
+    const answers = new Map(responses.flatMap(({ topicId, partitions }) => {
+      return partitions.map((/** @type {any} */ its) => [`${topicId}/${its.partitionIndex}`, its])
+    }))
+    // Where none has any, no limit has kept something back.
+    const areEmpty = throttleTimeMs === 0 && [...answers.values()].every(({ records }) => (records ?? []).length === 0)
+    const failed = new Set()
+    for (const position of positions) {
+      const its = answers.get(`${position.stream.topicId}/${position.stream.partition}`)
+      if (!its || position.isEnded) continue
+      if (its.errorCode === NONE) this.#takeRecords(position, its, areEmpty)
+      else if (its.errorCode === OFFSET_OUT_OF_RANGE) await this.#takeOutOfRange(position)
+      else {
+        position.leader = null
+        failed.add(its.errorCode)
+      }
+    }
+    const [code] = failed
+    if (code === undefined) this.#succeeded()
+    else await this.#failed(new ProtocolError(code))
+  }
+
+  /** @param {Position} position @param {any} answer @param {boolean} areEmpty */
+  #takeRecords (position, answer, areEmpty) {
+    const { divergingEpoch, lastStableOffset } = answer
+    if (divergingEpoch.epoch !== UNKNOWN) {
+      const offset = divergingEpoch.endOffset < position.at ? divergingEpoch.endOffset : position.at
+      return this.#cut(position, { offset, leaderEpoch: divergingEpoch.epoch })
+    }
+    /** @type {KafkaMessage[]} */
+    const messages = []
+    let bytes = 0
+    let { at } = position
+    for (const { batch, records, next } of committed(answer)) {
+      for (const { offsetDelta, timestampDelta, key, value, headers } of records) {
+        const offset = batch.firstOffset + BigInt(offsetDelta)
+        if (offset < at) continue
+        const timestamp = batch.firstTimestamp + timestampDelta
+        messages.push({ offset, leaderEpoch: batch.partitionLeaderEpoch, key, value, headers, timestamp })
+        bytes += RECORD_BYTES + (key?.length ?? 0) + (value?.length ?? 0)
+      }
+      if (next > at) at = next
+      position.leaderEpoch = batch.partitionLeaderEpoch
+    }
+    // What was there has been compacted away.
+    if (areEmpty && lastStableOffset > at) at = lastStableOffset
+    if (at === position.at) return
+    position.at = at
+    this.#deliver(position, bytes, () => this.#handlers.onRecords(position.stream, messages, at))
+  }
+
+  /** @param {Position} position */
+  async #takeOutOfRange (position) {
+    const { stream, at, leader } = position
+    const { first, end } = /** @type {any} */ ((await boundsOf(this.#client, [stream], () => leader?.node)).get(stream))
+    if (at > end) return this.#cut(position, null)
+    if (at >= first) return
+    Object.assign(position, { at: first, leaderEpoch: UNKNOWN })
+    this.#deliver(position, 0, () => this.#handlers.onGap(stream, at, first))
+  }
+
+  /** @param {Position} position @param {Place|null} place */
+  #cut ({ stream }, place) {
+    this.remove(stream)
+    this.#handlers.onCut(stream, place)
+  }
+
+  /** @param {Position} position @param {number} bytes @param {() => Promise<void>|void} work */
+  #deliver (position, bytes, work) {
+    position.waiting++
+    this.#heldBytes += bytes
+    position.delivered = position.delivered.then(() => this.#delivered(position, work)).then(() => {
+      position.waiting--
+      this.#heldBytes -= bytes
+      this.#fetchOn()
+    })
+  }
+
+  /** @param {Position} position @param {() => Promise<void>|void} work */
+  async #delivered (position, work) {
+    for (let failures = 0; !position.isEnded;) {
+      try {
+        if (this.#handlers.isCurrent?.() ?? true) {
+          await work()
+          if (failures > 0) this.#handlers.onProblem(null)
+          return
+        }
+        await sleep(LOOK_AGAIN_MS)
+      } catch (error) {
+        this.#handlers.onProblem(error)
+        await sleep(backoff(failures++, PAUSE_MS))
+      }
+    }
+  }
+
+  #succeeded () {
+    if (this.#failures === 0) return
+    this.#failures = 0
+    this.#handlers.onProblem(null)
+  }
+
+  /** @param {unknown} error */
+  async #failed (error) {
+    if (this.#isClosed) return
+    this.#client.forget()
+    this.#handlers.onProblem(error)
+    await this.#pause()
+  }
+
+  async #pause () {
+    await sleep(backoff(this.#failures++, PAUSE_MS), undefined, { ref: false })
+  }
+}
