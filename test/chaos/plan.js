@@ -80,7 +80,7 @@ function shuffled (items, random) {
 }
 
 /** Numbers from 0 to below 1, evenly spread: a Weyl sequence, its bits mixed by multiplication. @param {number} seed */
-function randomNumbers (seed) {
+export function randomNumbers (seed) {
   let state = seed
   return () => {
     state = (state + 0x9E3779B9) | 0

@@ -105,7 +105,7 @@ export function chaosFlow ({ broker, databases, rate, seed, sources, edits = noE
 }
 
 /** Answers what the gateway's own counters say. */
-function balanceNodes () {
+export function balanceNodes () {
   return [
     { id: 'ask', type: 'http in', z: 'chaos', url: BALANCE_PATH, method: 'get', x: 100, y: 100, wires: [['stats']] },
     node('stats', 'stats', { name: 'balance', intervalMs: 3_600_000 }, 'answer'),
@@ -127,7 +127,7 @@ function sinkNodes (name, { type, sink, server }, { renamed, disabled, removed, 
 }
 
 /** @param {string} id @param {string} type @param {object} options @param {string[]} wires */
-function node (id, type, options, ...wires) {
+export function node (id, type, options, ...wires) {
   return { id, type: `sluice-${type}`, z: 'chaos', x: 100, y: 100, ...options, wires: [wires] }
 }
 
