@@ -555,6 +555,11 @@ export const errors = {
       'The connection to the broker failed for another reason, which the message gives; it is tried again without end.',
       'Act on that reason; `sluice preflight` shows more.'
     ],
+    SLUICE_KAFKA_TOPIC_LOST: [
+      'A topic that batches are staged in was deleted, or created anew.',
+      'Nothing, if that was meant: it is created, and what no sink has stored is sent again. Otherwise find out who deletes topics with the ' +
+        'prefix `sluice_stage_`.'
+    ],
     SLUICE_BROKER_PORT: [
       'The *embedded broker* cannot listen on its port.',
       'Use the broker that has the port already, or choose another port above 1023 and an address of this machine.'

@@ -183,8 +183,8 @@ export class Connection {
   /** The MQTT version in use: 5, or 4, which is how MQTT 3.1.1 calls itself. */
   get protocolVersion () { return /** @type {4|5} */ (this.client.options.protocolVersion) }
 
-  /** See BrokerConnection. @param {Parameters<typeof deferAcks>[1]} onPublish */
-  receive (onPublish) { return deferAcks(this.client, onPublish) }
+  /** @param {Parameters<import('../client.js').BrokerConnection['receive']>[0]} onMessage */
+  receive (onMessage) { deferAcks(this.client, /** @type {any} */ (onMessage)) }
 
   /**
    * Ends the connection for good. What is published but not acknowledged has `patienceMs` to become so.

@@ -54,10 +54,11 @@ export class Arrivals {
       return
     }
     const isOfTopic = identity?.gateway === gateway && (source === undefined || identity.source === source)
-    if (!identity || !isOfTopic || !this.#options.isMeant(gateway, identity.source)) {
+    if (!identity || !isOfTopic) {
       this.#refuse(packet, ack, new SluiceError('SLUICE_PROTOCOL', 'Its identity is not that of its topic.'))
       return
     }
+    if (!this.#options.isMeant(gateway, identity.source)) return ack() // requested when it was: another member has it by now
     if (![gateway, identity.source, identity.epoch].every(isName)) { // in a commit record, a database could refuse it again and again
       this.#refuse(packet, ack, new SluiceError('SLUICE_PROTOCOL', 'Its identity has a name with NUL or half a surrogate pair.'))
       return

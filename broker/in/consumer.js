@@ -298,8 +298,8 @@ export class Consumer extends EventEmitter {
   }
 
   /**
-   * Sources have come, or gone to another member, who may be storing them already: what is held of those is given up, and of those that have
-   * come it is read anew what is stored.
+   * Sources have come, or gone to another member, who may be storing them already: what is held of those is given up, and of those that
+   * have come it is read anew what is stored.
    */
   #onMoved = () => {
     const isMeant = (/** @type {string} */ gateway, /** @type {string} */ source) => this.#topics.isMeant(gateway, source)

@@ -1,4 +1,5 @@
 import { GroupMember } from '../../gateway/kafka/group.js'
+import { boundsOf } from '../../gateway/kafka/offsets.js'
 import { HeldOffsets } from './held-offsets.js'
 import { STAGE_TOPICS } from './topics.js'
 
@@ -8,6 +9,7 @@ import { STAGE_TOPICS } from './topics.js'
  *
  * @typedef {object} IncomingOptions
  * @property {import('../../gateway/kafka/client.js').Cluster} cluster
+ * @property {import('../../gateway/kafka/client.js').KafkaClient} client  for what does not take long
  * @property {string} group
  * @property {number} window  messages that are not acknowledged at a time
  * @property {(packet: Packet, ack: () => void) => void} onMessage
@@ -15,6 +17,8 @@ import { STAGE_TOPICS } from './topics.js'
  * @property {(problem: Error|null) => void} onProblem
  */
 
+/** So long it is taken as known how far the partitions go; who wants to know asks each second. */
+const KNOWN_MS = 1900
 /** Where the first of a partition is not acknowledged, so many times the window come behind it. */
 const BEHIND = 10
 
@@ -25,8 +29,10 @@ const BEHIND = 10
 export class Incoming {
   /** @type {Map<Stream, HeldOffsets>} */
   #streams = new Map()
-  /** Where they ended when they began. @type {Map<Stream, bigint>} */
+  /** Where they end, when that was last asked. @type {Map<Stream, bigint>} */
   #ends = new Map()
+  #endsMs = -Infinity
+  #isAsking = false
   /** Messages that have come and wait for room. */
   #waiting = 0
   #room = Promise.withResolvers()
@@ -40,17 +46,13 @@ export class Incoming {
       group: options.group,
       topics: [STAGE_TOPICS.data.name],
       onAssigned: async assigned => {
-        for (const { stream, committed, first, end } of assigned) {
-          this.#ends.set(stream, end)
+        for (const { stream, committed, first } of assigned) {
           this.#streams.set(stream, new HeldOffsets(committed?.offset ?? first, () => this.#onAcknowledged(stream)))
         }
         this.#tell()
       },
       onRevoked: streams => {
-        for (const stream of streams) {
-          this.#streams.delete(stream)
-          this.#ends.delete(stream)
-        }
+        for (const stream of streams) this.#streams.delete(stream)
         this.#makeRoom()
         this.#tell()
       },
@@ -68,9 +70,29 @@ export class Incoming {
     })
   }
 
-  /** Whether the brokers have some that have not come, as far as is known. */
+  /** Whether the brokers may have some that have not come; where it is not known, that is asked. */
   get isBehind () {
-    return this.#waiting > 0 || this.#streams.size === 0 || [...this.#streams].some(([stream, { next }]) => next < (this.#ends.get(stream) ?? 0n))
+    if (this.#waiting > 0 || this.#streams.size === 0) return true
+    const isKnown = performance.now() - this.#endsMs < KNOWN_MS
+    if (!isKnown) this.#askEnds()
+    return !isKnown || [...this.#streams].some(([stream, { next }]) => next < (this.#ends.get(stream) ?? next + 1n))
+  }
+
+  async #askEnds () {
+    if (this.#isAsking) return
+    this.#isAsking = true
+    const askedMs = performance.now()
+    const { client } = this.#options
+    try {
+      const topic = await client.topic(STAGE_TOPICS.data.name)
+      const bounds = await boundsOf(client, [...this.#streams.keys()], ({ partition }) => topic?.partitions[partition]?.leader ?? -1)
+      this.#ends = new Map(Array.from(bounds, ([stream, { end }]) => [stream, end]))
+      this.#endsMs = askedMs
+    } catch {
+      client.forget() // it is asked again
+    } finally {
+      this.#isAsking = false
+    }
   }
 
   /** What is not acknowledged comes again: nobody may know of it any more. */

@@ -227,6 +227,7 @@ export class KafkaLink extends EventEmitter {
     if (name !== 'data' || !group) return this.#reader(name)
     this.#incoming ??= new Incoming({
       cluster: this.#server,
+      client: this.#client,
       group,
       window,
       onMessage: (packet, ack) => this.#pass(packet.topic, packet.payload, false, ack),

@@ -12,6 +12,7 @@ import { partitionOf } from './topics.js'
 /** As MQTT numbers it: who asks for more needs no second word for it. */
 const PACKET_TOO_LARGE = 0x95
 const TOO_LARGE = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']
+const tooLarge = () => Object.assign(new Error('The brokers refuse its size'), { code: PACKET_TOO_LARGE })
 /** Of a record and the block that it is in, beside key and value. */
 export const OVERHEAD_BYTES = 96
 const RETRY_MS = { first: 100, max: 5000, jitter: 0.5 }
@@ -42,7 +43,13 @@ export class Outgoing {
 
   get isIdle () { return this.#waiting === 0 }
 
-  /** @param {string} topic @param {number} partitions  of it @param {string} key @param {Buffer|null} value @param {Waiting['callback']} [callback] */
+  /**
+   * @param {string} topic
+   * @param {number} partitions  of it
+   * @param {string} key
+   * @param {Buffer|null} value
+   * @param {Waiting['callback']} [callback]
+   */
   publish (topic, partitions, key, value, callback) {
     const partition = partitionOf(key, partitions)
     const name = `${topic}:${partition}`
@@ -72,7 +79,7 @@ export class Outgoing {
       } catch (error) {
         if (this.#isClosed) break
         const isTooLarge = isAnswer(error, ...TOO_LARGE)
-        if (isTooLarge && count === 1) this.#done(partition, 1, Object.assign(new Error('The brokers refuse its size'), { code: PACKET_TOO_LARGE }))
+        if (isTooLarge && count === 1) this.#done(partition, 1, tooLarge())
         else if (isTooLarge) most = 1
         else {
           this.#client.forget()

@@ -12,11 +12,16 @@ export class Retained {
   #payloads = new Map()
   #bytes = 0
 
-  /** @param {string} topic @param {Buffer} payload  empty: nothing any more @returns {boolean} false: it is none of the protocol, or too much */
+  /**
+   * @param {string} topic
+   * @param {Buffer} payload  empty: nothing any more
+   * @returns {boolean} false: it is none of the protocol, or too much
+   */
   set (topic, payload) {
     const before = this.#payloads.get(topic)
     const bytes = payload.length - (before?.length ?? 0)
-    if (!KINDS.includes(parseTopic(topic)?.kind ?? '') || payload.length > MAX_CONTROL_BYTES || this.#bytes + bytes > MAX_BYTES) return false
+    if (!KINDS.includes(parseTopic(topic)?.kind ?? '') || payload.length > MAX_CONTROL_BYTES) return false
+    if (this.#bytes + bytes > MAX_BYTES) return false
     if (!before && this.#payloads.size >= MAX_TOPICS) return false
     this.#bytes += bytes
     if (payload.length > 0) this.#payloads.set(topic, Buffer.from(payload)) // not the chunk that it is cut from

@@ -101,6 +101,7 @@ export const headlines = Object.freeze({
   SLUICE_BROKER_TAKEN_OVER: 'client id is used elsewhere',
   SLUICE_BROKER_LOST: 'connection to the broker lost',
   SLUICE_BROKER_CONNECTION: 'connection to the broker failed',
+  SLUICE_KAFKA_TOPIC_LOST: 'a topic of staging was deleted',
   SLUICE_BROKER_PORT: 'broker\'s port cannot be opened',
   SLUICE_BROKER_OPEN: 'broker needs accounts first',
   SLUICE_LISTEN_REFUSED: 'broker refuses the topics',

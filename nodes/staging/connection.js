@@ -23,10 +23,7 @@ const SESSION_EXPIRY_SECONDS = 7 * 86_400
  * }>}
  */
 const BROKERS = {
-  'sluice-broker': {
-    connect: (options, { group, onShare, ...clientOptions }) => connect(options, clientOptions),
-    preflight
-  },
+  'sluice-broker': { connect, preflight },
   'sluice-kafka-server': { connect: connectKafka, preflight: kafkaPreflight }
 }
 
@@ -58,9 +55,8 @@ export function connectTo (RED, broker, clientOptions) {
 export async function openConnection (RED, node, { broker, role, ...options }) {
   const gateway = await gatewayId(dataDir(RED))
   const clientId = `sluice-${gateway}-${role}-${node.id}`
-  const { connection, check } = connectTo(RED, broker, {
-    clientId, clean: false, sessionExpirySeconds: SESSION_EXPIRY_SECONDS, group: role === 'in' ? clientId : undefined, ...options, log: logOf(node)
-  })
+  const session = { clientId, clean: false, sessionExpirySeconds: SESSION_EXPIRY_SECONDS, group: role === 'in' ? clientId : undefined }
+  const { connection, check } = connectTo(RED, broker, { ...session, ...options, log: logOf(node) })
   const opened = {
     gateway,
     connection,

@@ -47,7 +47,8 @@ async function open (RED, path, broker, log) {
     return reader.startsWith(own) && !hasReader(configsOf(RED), gateway, { id: reader.slice(own.length), consumer })
   }
   const requiredSinks = await RequiredSinks.open({ path, gateway, log, isGone })
-  const ghosts = new Ghosts(clientId => connectTo(RED, broker, { clientId }).connection, `sluice-${gateway}-ghosts-${broker}`, log, clearing.get(path))
+  const connect = (/** @type {string} */ clientId) => connectTo(RED, broker, { clientId }).connection
+  const ghosts = new Ghosts(connect, `sluice-${gateway}-ghosts-${broker}`, log, clearing.get(path))
   requiredSinks.on('ghost', (consumer, reader) => ghosts.clear(consumerTopics(consumer).sinks(reader)))
   /** Stage ins that have heard a spool of it since the flows were started. @type {Set<string>} */
   const hearing = new Set()

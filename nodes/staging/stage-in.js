@@ -87,7 +87,8 @@ async function open (RED, node, options, mapper) {
   const onShare = (/** @type {number[]} */ partitions, /** @type {number} */ all) => {
     if (members instanceof Share) members.assigned(partitions, all)
   }
-  const link = await openConnection(RED, node, { broker, role: 'in', receiveMaximum, ...kafkaGroupOf(options), onShare }).catch(async error => {
+  const wanted = { broker, role: /** @type {const} */ ('in'), receiveMaximum, ...kafkaGroupOf(options), onShare }
+  const link = await openConnection(RED, node, wanted).catch(async error => {
     await refused.close()
     throw error
   })

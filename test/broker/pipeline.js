@@ -168,8 +168,7 @@ export class Pipeline {
   #connect (options) {
     const { broker } = this
     if ('kafka' in broker) return connectKafka(broker.kafka, options)
-    const { group, onShare, ...clientOptions } = options
-    return connect(broker, { clean: false, sessionExpirySeconds: 600, ...clientOptions })
+    return connect(broker, { clean: false, sessionExpirySeconds: 600, ...options })
   }
 
   /** What a sink node does. @param {Delivery} delivery @param {string} sink @param {Batch} [batch] */

@@ -182,7 +182,11 @@ function summarise ({ events, killed, others, produced, sources, sinks }, seed) 
   }
 }
 
-/** What keeps this machine from a run, null when nothing does. @param {import('./rig/brokers.js').BrokerName} broker @param {string[]} sinks */
+/**
+ * What keeps this machine from a run, null when nothing does.
+ * @param {import('./rig/brokers.js').BrokerName} broker
+ * @param {string[]} sinks
+ */
 async function missingServer (broker, sinks) {
   const modules = await Promise.all(sinks.map(type => databaseTypes[type]()))
   const missing = [brokers[broker].missing(), ...await Promise.all(modules.map(module => module.missing()))]

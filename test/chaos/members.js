@@ -30,6 +30,7 @@ The result is one line of JSON. Exit status: 0 when nothing was lost or doubled,
 const SOURCES = 12
 const COLUMNS = 50
 const LOOK_MS = 1000
+const STORED = 'SELECT coalesce(sum(stored), 0) AS rows FROM sluice_commits'
 const DRAINED_MS = 300_000
 
 /**
@@ -150,7 +151,7 @@ class Watch {
   /** @param {GatewayProcess} producer @param {pg.Client} client */
   async #look (producer, client) {
     while (!this.#isClosed) {
-      const stored = await client.query('SELECT coalesce(sum(stored), 0) AS rows FROM sluice_commits').then(({ rows }) => Number(rows[0].rows), () => 0)
+      const stored = await client.query(STORED).then(({ rows }) => Number(rows[0].rows), () => 0) // before there is a table
       /** @type {import('../../gateway/stats/reader.js').Report} */
       const { meters } = await producer.get(BALANCE_PATH)
       const staged = meters.filter(({ stage }) => stage === 'stage').reduce((sum, { totals }) => sum + totals.rows, 0)
@@ -166,7 +167,8 @@ class Watch {
 /** @param {string} folder @param {string} name @param {object[]} flow @param {object} credentials */
 async function gateway (folder, name, flow, credentials) {
   const own = join(folder, name)
-  const options = { flowFile: join(own, 'flows.json'), userDir: join(own, 'user'), ledger: join(own, 'ledger'), logFile: join(own, 'gateway.log') }
+  const [flowFile, userDir, ledger, logFile] = ['flows.json', 'user', 'ledger', 'gateway.log'].map(each => join(own, each))
+  const options = { flowFile, userDir, ledger, logFile }
   await mkdir(options.ledger, { recursive: true })
   await writeFile(options.flowFile, JSON.stringify(flow))
   await writeFile(join(own, 'flows_cred.json'), JSON.stringify(credentials))
@@ -203,7 +205,9 @@ function storing (kafka, { type, server }) {
 }
 
 const { values } = parseArgs({
-  options: Object.fromEntries(['seconds', 'rate', 'members', 'every', 'seed'].map(name => [name, { type: /** @type {const} */ ('string') }]))
+  options: Object.fromEntries(['seconds', 'rate', 'members', 'every', 'seed'].map(name => {
+    return [name, { type: /** @type {const} */ ('string') }]
+  }))
 })
 const numberOf = (/** @type {string} */ name, /** @type {number} */ usual) => Number(values[name] ?? usual)
 const settings = {

@@ -51,7 +51,8 @@ const QUIET_MS = 15_000
  * @returns {Promise<ChaosResult>}
  * @throws the signal's reason; SLUICE_CHAOS_GATEWAY when the gateway ended by itself
  */
-export async function runChaos ({ folder, broker, sinks, events, seed, rate, gateways, deploys, damage, changes, setBack, signal, report }) {
+export async function runChaos (options) {
+  const { folder, broker, sinks, events, seed, rate, gateways, deploys, damage, changes, setBack, signal, report } = options
   const { promise: stopped, reject: stop } = Promise.withResolvers()
   stopped.catch(() => {})
   signal.addEventListener('abort', () => stop(signal.reason))

@@ -9,7 +9,7 @@ import { note, ok, problem, warning } from '../finding.js'
 /**
  * @typedef {import('../finding.js').Finding} Finding
  * @typedef {import('../subject.js').Subject} Subject
- * @typedef {import('../../../broker/preflight/preflight.js').Finding} Told
+ * @typedef {import('../../../broker/preflight/preflight.js').Report} Report
  */
 
 const GRADES = { error: problem, warning, info: note }
@@ -46,7 +46,7 @@ async function isStagedIn (flow, id) {
   return (await Promise.all(nodes.map(node => flow.optionsOf(node)))).some(({ options }) => brokerIdOf(options) === id)
 }
 
-/** @param {() => Promise<import('../../../broker/preflight/preflight.js').Report>} ask @param {string} where @returns {Promise<Finding[]>} */
+/** @param {() => Promise<Report>} ask @param {string} where @returns {Promise<Finding[]>} */
 async function asked (ask, where) {
   try {
     const { broker: reached, findings } = await ask()

@@ -37,10 +37,10 @@ export class Rig {
   }
 
   /** @param {RigOptions} options */
-  static async open ({ folder, broker: name, sinks, gateways, changes, ...options }) {
+  static async open ({ folder, broker: brokerName, sinks, gateways, changes, ...options }) {
     await chmod(folder, 0o711) // a server may run as another user, who must get through
-    const broker = await brokers[name].start(join(folder, name))
-    const rig = new Rig(brokers[name].title, broker)
+    const broker = await brokers[brokerName].start(join(folder, brokerName))
+    const rig = new Rig(brokers[brokerName].title, broker)
     try {
       for (let number = 1; number <= gateways; number++) {
         const name = nameIn(number - 1, 'gateway')

@@ -1,8 +1,8 @@
-import { KafkaStaging } from './kafka-staging.js'
-import { deliveryContract } from './contract.js'
+import { KafkaStaging } from './staging.js'
+import { deliveryContract } from '../contract.js'
 
 describe('delivery over Kafka', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   const kafka = KafkaStaging.inSuite()
   deliveryContract(async () => ({
     broker: { kafka: { port: kafka.server.port } },

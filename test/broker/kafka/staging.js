@@ -1,18 +1,18 @@
 import { Admin } from '@platformatic/kafka'
-import { STAGE_TOPICS } from '../../broker/kafka/topics.js'
-import { missingKafka, startKafka } from '../servers/kafka.js'
-import { requireServer } from '../servers/programs.js'
+import { STAGE_TOPICS } from '../../../broker/kafka/topics.js'
+import { missingKafka, startKafka } from '../../servers/kafka.js'
+import { requireServer } from '../../servers/programs.js'
 
 /** A Kafka for a suite that batches are staged in. */
 export class KafkaStaging {
-  /** @type {import('../servers/kafka.js').KafkaServer} */
+  /** @type {import('../../servers/kafka.js').KafkaServer} */
   server = /** @type {any} */ (null)
 
   /** Call it within `describe`. */
   static inSuite () {
     const staging = new KafkaStaging()
     before(async function () {
-      this.timeout(120_000)
+      this.timeout(300_000)
       requireServer(this, 'kafka', missingKafka())
       staging.server = await startKafka()
     })
