@@ -12,3 +12,8 @@ export function nameFault (name) {
   if (name === 'time') return say('timeName')
   return name.length > MAX_NAME ? say('longName', { limit: grouped(MAX_NAME) }) : null
 }
+
+/** Whether every broker, file and database gives it back as it was: no NUL, no half of a surrogate pair. @param {string} text */
+export function isWholeText (text) {
+  return !text.includes('\0') && text.isWellFormed()
+}

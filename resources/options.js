@@ -1,4 +1,5 @@
 import { checked } from './checks.js'
+import { isWholeText } from './names.js'
 import { commaComplaint, pointWarning } from './numerals.js'
 import { grouped, say } from './sentences.js'
 
@@ -17,6 +18,7 @@ import { grouped, say } from './sentences.js'
  * @property {number} [maximum]
  * @property {number} [minLength]
  * @property {number} [maxLength]
+ * @property {number} [x-maxBytes]  in UTF-8, without the places that a template fills in
  * @property {string} [pattern]  of a text, whose example then shows what it looks like
  * @property {string[]} [examples]  where its default is none
  * @property {number} [minItems]
@@ -154,12 +156,16 @@ const readers = {
 
   string (property, given) {
     const { title, default: usual, examples: [example] = [usual], minLength = 0, maxLength = Infinity, pattern = '' } = property
+    const { 'x-maxBytes': maxBytes = Infinity } = property
     const value = String(given)
     if (typeof given === 'object') return { problem: say('text', { title }) }
+    if (!isWholeText(value)) return { problem: say('noText', { title }) }
     if (value.length < minLength) return { problem: say('tooShort', { title, limit: grouped(minLength) }) }
     if (value.length > maxLength) {
       return { problem: say('tooLong', { title, limit: grouped(maxLength), length: grouped(value.length) }) }
     }
+    const bytes = new TextEncoder().encode(value.replaceAll('{source}', '')).length
+    if (bytes > maxBytes) return { problem: say('tooManyBytes', { title, limit: grouped(maxBytes), length: grouped(bytes) }) }
     if (!new RegExp(pattern, 'u').test(value)) return { problem: say('pattern', { title, example: String(example), given: quote(value) }) }
     return property['x-secret'] || value === value.trim() ? { value } : { value, warning: say('blanks', { title, given: quote(value) }) }
   },

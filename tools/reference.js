@@ -64,9 +64,12 @@ function limits (property) {
 }
 
 /** @param {Property} property */
-function range ({ type, minimum, exclusiveMinimum, maximum, maxLength, maxItems }) {
+function range ({ type, minimum, exclusiveMinimum, maximum, maxLength, maxItems, 'x-maxBytes': maxBytes }) {
   if (type === 'array') return maxItems === undefined ? 'a list' : `a list of at most ${grouped(maxItems)}`
-  if (type === 'string') return maxLength === undefined ? 'text' : `text of at most ${grouped(maxLength)} characters`
+  if (type === 'string') {
+    if (maxBytes !== undefined) return `text of at most ${grouped(maxBytes)} bytes`
+    return maxLength === undefined ? 'text' : `text of at most ${grouped(maxLength)} characters`
+  }
   if (minimum !== undefined && maximum !== undefined) return `${grouped(minimum)} … ${grouped(maximum)}`
   return [
     ...minimum === undefined ? [] : [`at least ${grouped(minimum)}`],

@@ -1,7 +1,6 @@
-/**
- * Whether a name comes out of every broker, file and database as it went in: text without NUL and without half a surrogate pair.
- * @param {string} name
- */
+import { isWholeText } from '../../resources/names.js'
+
+/** Whether a text can be a name. @param {string} name */
 export function isName (name) {
-  return name !== '' && !name.includes('\0') && name.isWellFormed()
+  return name !== '' && isWholeText(name)
 }

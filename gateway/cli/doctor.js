@@ -6,7 +6,7 @@ import { schemaOf } from '../../nodes/schemas.js'
 import { describe, SluiceError } from '../base/errors.js'
 import { bundleOf } from '../doctor/bundle/bundle.js'
 import { examine } from '../doctor/examine.js'
-import { asText, reportOf } from '../doctor/report.js'
+import { asJson, asText, reportOf } from '../doctor/report.js'
 import { Subject } from '../doctor/subject.js'
 import { nodeRedVersion } from '../run/node-red.js'
 
@@ -79,7 +79,7 @@ async function examineAll ({ userDir, flows, port, json, bundle }, stdout, stder
   const report = await reportOf(subject, examinations)
   stopShowing()
   const isColoured = isTerminal(stdout) && process.env.NO_COLOR === undefined
-  stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : asText(report, { isColoured }))
+  stdout.write(json ? `${asJson(report)}\n` : asText(report, { isColoured }))
   if (bundle !== undefined) {
     await write(bundle, await bundleOf(subject, report))
     stderr.write(`Written: ${bundle}. Look through it before you pass it on.\n`)

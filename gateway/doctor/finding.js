@@ -1,3 +1,5 @@
+import { said } from '../stats/phrases.js'
+
 /**
  * What a check has found. A problem stops data, loses some, or soon will; a warning makes that likelier, or everything slow; a note is
  * what a reader should know; ok is what was looked at and is as it should be.
@@ -5,11 +7,13 @@
  * @typedef {'problem'|'warning'|'note'|'ok'} Level
  * @typedef {object} Finding
  * @property {Level} level
- * @property {string} what  in a sentence or two
- * @property {string} where  a node, file or interface; empty of the machine as a whole
- * @property {string} fix  what to do; empty where there is nothing
+ * @property {Phrase} what  in a sentence or two
+ * @property {Phrase} where  a node, file or interface; empty of the machine as a whole
+ * @property {Phrase} fix  what to do; empty where there is nothing
  *
- * @typedef {Finding & {check: string}} Found
+ * @typedef {import('../stats/phrases.js').Phrase} Phrase
+ * @typedef {Record<'what'|'where'|'fix', string> & {check: string, level: Level, phrases: Omit<Finding, 'level'>}} Found  in English, and
+ *   for other languages
  *
  * @typedef {object} Check
  * @property {string} name  never changes: programs go by it
@@ -22,14 +26,17 @@
 /** Worst first. */
 export const LEVELS = /** @type {const} */ (['problem', 'warning', 'note', 'ok'])
 
-/** @param {string} what @param {string} where @param {string} fix @returns {Finding} */
+/** @param {Phrase} what @param {Phrase} where @param {Phrase} fix @returns {Finding} */
 export const problem = (what, where, fix) => ({ level: 'problem', what, where, fix })
 
-/** @param {string} what @param {string} where @param {string} fix @returns {Finding} */
+/** @param {Phrase} what @param {Phrase} where @param {Phrase} fix @returns {Finding} */
 export const warning = (what, where, fix) => ({ level: 'warning', what, where, fix })
 
-/** @param {string} what @param {string} [where] @param {string} [fix] @returns {Finding} */
+/** @param {Phrase} what @param {Phrase} [where] @param {Phrase} [fix] @returns {Finding} */
 export const note = (what, where = '', fix = '') => ({ level: 'note', what, where, fix })
 
-/** @param {string} what @param {string} [where] @returns {Finding} */
+/** @param {Phrase} what @param {Phrase} [where] @returns {Finding} */
 export const ok = (what, where = '') => ({ level: 'ok', what, where, fix: '' })
+
+/** What is wrong with the machine. @param {import('../stats/host/alarms.js').Alarm} alarm @param {Phrase} [where] @returns {Finding} */
+export const ofAlarm = ({ level, phrases: { what, fix } }, where = '') => ({ level, what: said`${what}.`, where, fix })

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { readOptions } from '../../resources/options.js'
+import { said } from '../stats/phrases.js'
 
 /**
  * @typedef {import('../../resources/options.js').Schema} Schema
@@ -68,13 +69,17 @@ export class Flow {
     return { ...readOptions(schema, Object.fromEntries(given)), unset }
   }
 
-  /** What the flow refers to and does not have, and what no node can be. @param {Config} node @returns {Promise<string[]>} */
+  /**
+   * What the flow refers to and does not have, and what no node can be.
+   * @param {Config} node
+   * @returns {Promise<import('../stats/phrases.js').Phrase[]>}
+   */
   async missingIn (node) {
     const schema = await this.#schemaOf(node.type)
     return Object.entries(schema?.properties ?? {}).flatMap(([name, { title, 'x-node': type }]) => {
       const id = node[name]
       if (!type || !id || this.nodes.some(each => each.id === id && each.type === type)) return []
-      return [`${title}: the node it names is not in the flow, or disabled.`]
+      return [said`${title}: the node it names is not in the flow, or disabled.`]
     })
   }
 }

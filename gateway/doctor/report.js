@@ -40,6 +40,9 @@ export async function reportOf (subject, examinations) {
   }
 }
 
+/** For programs, which go by the English. @param {Report} report */
+export const asJson = report => JSON.stringify(report, (key, value) => key === 'phrases' ? undefined : value, 2)
+
 const COLOURS = { problem: 31, warning: 33, note: 36, ok: 32 }
 const HEADINGS = { problem: 'Problems', warning: 'Warnings', note: 'Notes', ok: 'In order' }
 

@@ -17,14 +17,14 @@ const PARTS = readdirSync(join(GATEWAY, 'live/page'), { recursive: true, encodin
 /** What they have in common with the gateway. */
 const SHARED = ['/stats/format.js', '/stats/phrases.js', '/base/decoded.js']
 
-/** What alarms say, in each language. */
-const ALARM_TEXTS = readdirSync(join(GATEWAY, 'stats/locales')).map(name => `/stats/locales/${name}`)
+/** What alarms and the doctor say, in each language. */
+const TEXTS = ['stats/locales', 'doctor/locales'].flatMap(folder => readdirSync(join(GATEWAY, folder)).map(name => `/${folder}/${name}`))
 
 /** @type {Record<string, string>} */
 const FILES = {
   '/': join(GATEWAY, 'live/page/index.html'),
   '/doctor/': join(GATEWAY, 'live/page/doctor.html'),
-  ...Object.fromEntries([...SHARED, ...ALARM_TEXTS, ...PARTS].map(path => [path, join(GATEWAY, path)])),
+  ...Object.fromEntries([...SHARED, ...TEXTS, ...PARTS].map(path => [path, join(GATEWAY, path)])),
   '/live/page/uplot.js': uplot('uPlot.esm.js'),
   '/live/page/uplot.css': uplot('uPlot.min.css')
 }

@@ -17,6 +17,15 @@
 export function phrase (key, values) { return values ? { key, values } : { key } }
 
 /**
+ * A phrase whose key is the English text, over several lines if it is long: said`Its queue holds ${count} frames.`
+ * @param {TemplateStringsArray} texts @param {(Phrase|number)[]} values @returns {Keyed}
+ */
+export function said (texts, ...values) {
+  const key = texts.reduce((text, next, i) => `${text}{${i - 1}}${next}`).replace(/\s*\n\s*/g, ' ')
+  return phrase(key, Object.fromEntries(values.map((value, i) => [i, typeof value === 'number' ? String(value) : value])))
+}
+
+/**
  * Says phrases in one language. What the catalogue lacks is said as its key.
  * @param {Catalogue} catalogue
  * @param {string} language
@@ -25,11 +34,11 @@ export function phrase (key, values) { return values ? { key, values } : { key }
  */
 export function speaker (catalogue, language, number = String) {
   const plural = new Intl.PluralRules(language)
-  /** @param {Phrase} said @returns {string} */
-  function say (said) {
-    if (typeof said === 'string') return said
-    if (Array.isArray(said)) return said.map(say).join(', ')
-    const { key, values = {} } = said
+  /** @param {Phrase} given @returns {string} */
+  function say (given) {
+    if (typeof given === 'string') return given
+    if (Array.isArray(given)) return given.map(say).join(', ')
+    const { key, values = {} } = given
     const found = catalogue[key] ?? key
     const form = typeof found === 'string' ? found : found[plural.select(Number(values.count))] ?? found.other
     return form.replace(/\{(\w+)\}/g, (place, name) => {

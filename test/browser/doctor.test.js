@@ -43,6 +43,22 @@ describe('The doctor\'s page in the browser', () => {
     expect(wrong).to.deep.equal([])
   })
 
+  it('is German for a German reader', async () => {
+    const { page } = browser
+    await page.addInitScript(() => Object.defineProperty(navigator, 'languages', { value: ['de'] }))
+    await page.goto(new URL('doctor/', gateway.liveUrl).href)
+    await page.waitForFunction(() => document.getElementById('state')?.textContent?.includes('geprüft am'))
+    const finding = page.locator('.finding.problem', { hasText: 'stage out "press"' })
+    expect(await finding.locator('p').allTextContents()).to.deep.equal([
+      'Broker: der Node, der dort genannt ist, fehlt im Flow oder ist deaktiviert.',
+      'Den Node im Editor öffnen, berichtigen und übernehmen (Deploy).'
+    ])
+    await page.click('summary')
+    const shown = await page.innerText('body')
+    expect(shown.match(/\b(the|and|is|are|not|of|for)\b/)).to.equal(null)
+    expect(await page.title()).to.equal('Sluice, Doctor')
+  })
+
   it('fits a phone', async () => {
     const { page } = browser
     await page.setViewportSize({ width: 360, height: 700 })

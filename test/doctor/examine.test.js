@@ -6,7 +6,7 @@ import { broker } from '../../gateway/doctor/checks/broker.js'
 import { CHECKS } from '../../gateway/doctor/checks/index.js'
 import { examine } from '../../gateway/doctor/examine.js'
 import { ok, problem } from '../../gateway/doctor/finding.js'
-import { asText, reportOf } from '../../gateway/doctor/report.js'
+import { asJson, asText, reportOf } from '../../gateway/doctor/report.js'
 import { freePort } from '../servers/ports.js'
 import { Patient } from './subject.js'
 
@@ -28,7 +28,7 @@ describe('The doctor', () => {
     const [fine, broken] = [ok('Fine.'), problem('Broken.', 'here', 'Mend it.')]
     const found = await report([check('one', async () => [fine]), check('two', async () => [broken])])
     expect(found).to.deep.include({ ok: false, counts: { problem: 1, warning: 0, note: 0, ok: 1 } })
-    expect(found.findings).to.deep.equal([
+    expect(JSON.parse(asJson(found)).findings).to.deep.equal([
       { check: 'two', level: 'problem', what: 'Broken.', where: 'here', fix: 'Mend it.' },
       { check: 'one', level: 'ok', what: 'Fine.', where: '', fix: '' }
     ])

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { encryptCredentials } from '../../gateway/base/credentials.js'
 import { Subject } from '../../gateway/doctor/subject.js'
+import { inEnglish } from '../../gateway/stats/english.js'
 import { schemaOf } from '../../nodes/schemas.js'
 import { FakeRoot } from '../stats/monitor/fake-root.js'
 
@@ -45,7 +46,7 @@ export class Patient {
    */
   async findings (check, more) {
     const found = await check.find(this.subject(more), new AbortController().signal)
-    return found.map(({ level, what, where }) => `${level}: ${where ? `${where}: ` : ''}${what}`)
+    return found.map(({ level, what, where }) => `${level}: ${where ? `${inEnglish(where)}: ` : ''}${inEnglish(what)}`)
   }
 
   remove () {

@@ -42,6 +42,18 @@ const REFUSED = [
     'A hypertable, which is cut by time, cannot find rows by a key alone. Switch Hypertable off, or set another layout than "upsert".'],
   ['sluice-stage-in', { broker: 'id', member: 3, members: 2, group: 'g' }, 'member',
     'There is no member 3 of 2. Number the members 1 to 2, each its own.'],
+  ['sluice-postgresql', { server: 'id', schema: 'ü'.repeat(32) }, 'schema',
+    'Schema must have at most 63 bytes, of which letters such as ü take two or more; it has 64.'],
+  ['sluice-postgresql', { server: 'id', table: `{source}_${'x'.repeat(63)}` }, 'table',
+    'Table must have at most 63 bytes, of which letters such as ü take two or more; it has 64.'],
+  ['sluice-postgresql', { server: 'id', schema: 'a\0b' }, 'schema',
+    'Schema has the character NUL or half of another: delete it and type it anew.'],
+  ['sluice-stage-in', { broker: 'id', sinks: ['archive', 'a\0b'] }, 'sinks',
+    'Sinks, entry 2: Sink has the character NUL or half of another: delete it and type it anew.'],
+  ['sluice-stage-in', { broker: 'id', mappings: [{ topic: 'plant/\0/{line}' }] }, 'mappings',
+    'Topics, row 1: Topic pattern has the character NUL or half of another: delete it and type it anew.'],
+  ['sluice-stage-out', { broker: 'id', source: 'half \ud83d' }, 'source',
+    'Source has the character NUL or half of another: delete it and type it anew.'],
   ['sluice-modbus-read', { device: 'id', tags: [] }, 'tags', 'There are no tags. Add one to the table, or import a CSV file.']
 ]
 
@@ -58,6 +70,12 @@ describe('What was accepted by the form and refused by the gateway', () => {
     for (const url of ['mongodb+srv://cluster.example/', 'mongodb://a:1,[::1]:27017,c/?replicaSet=x:y']) {
       expect(readOptions(await schemaOf('sluice-mongodb-server'), { url }).problems, url).to.deep.equal([])
     }
+  })
+
+  it('is no name that is long because of where it is, nor one of characters that take several places', async () => {
+    const { properties: { table, schema } } = await schemaOf('sluice-postgresql')
+    expect(readOption(table, `{source}_${'x'.repeat(62)}`)).to.have.property('value')
+    expect(readOption(schema, '🌡️'.repeat(9))).to.have.property('value')
   })
 
   it('is a longer text than the device returns, where the form knows the device', async () => {

@@ -17,7 +17,8 @@ for (const { type, file } of faces) schemas.set(type, (await import(`../../nodes
 const KEYWORDS = new Set([
   'type', 'title', 'description', 'default', 'enum', 'minimum', 'exclusiveMinimum', 'maximum', 'minLength', 'maxLength', 'pattern',
   'examples', 'minItems', 'maxItems', 'items',
-  'x-unit', 'x-secret', 'x-node', 'x-when', 'x-advanced', 'x-pem', 'x-labels', 'x-unique', 'x-dbc', 'x-trial', 'x-offers', 'x-check'
+  'x-unit', 'x-secret', 'x-node', 'x-when', 'x-advanced', 'x-pem', 'x-labels', 'x-unique', 'x-dbc', 'x-trial', 'x-offers', 'x-check',
+  'x-maxBytes'
 ])
 
 /** What Node-RED itself keeps with a node. */

@@ -1,5 +1,6 @@
 import { layoutProperties } from '../../batch/layouts.js'
 import { retentionProperties } from '../retention.schema.js'
+import { nameRules } from './dialect.js'
 
 /** Options of the ClickHouse sink. */
 export const schema = {
@@ -18,6 +19,7 @@ export const schema = {
         'batches that are stored. What is missing becomes NULL. Another engine of the MergeTree family, or a table with partitions, ' +
         'stores at least once.',
       minLength: 1,
+      'x-maxBytes': nameRules.maxNameBytes,
       default: '{source}'
     },
     ...layoutProperties,

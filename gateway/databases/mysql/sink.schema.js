@@ -1,5 +1,6 @@
 import { retentionProperties } from '../retention.schema.js'
 import { properties } from './layouts.js'
+import { dialect } from './dialect.js'
 
 /** Options of the MySQL sink. */
 export const schema = {
@@ -17,6 +18,7 @@ export const schema = {
         '(datetime(6), computed from it and rounded down to microseconds: ask for ranges of time_ns, which are fast), one column ' +
         'per tag and field, and source where all share a table. What is missing becomes NULL.',
       minLength: 1,
+      'x-maxBytes': dialect.maxNameBytes,
       default: '{source}'
     },
     ...properties,

@@ -1,6 +1,7 @@
 import { layoutProperties } from '../../batch/layouts.js'
 import { retentionProperties } from '../retention.schema.js'
 import { upsertProperties } from '../upsert/layout.js'
+import { dialect } from './dialect.js'
 
 /** Options of the PostgreSQL sink. */
 export const schema = {
@@ -16,6 +17,7 @@ export const schema = {
         'added as fields appear: time (timestamptz, rounded down to microseconds), time_ns (bigint, the exact nanoseconds since ' +
         '1970 UTC), one column per tag and field, and source where all share a table. What is missing becomes NULL.',
       minLength: 1,
+      'x-maxBytes': dialect.maxNameBytes,
       default: '{source}'
     },
     ...layoutProperties,
@@ -26,6 +28,7 @@ export const schema = {
       title: 'Schema',
       description: 'The schema of the tables. Created when missing.',
       minLength: 1,
+      'x-maxBytes': dialect.maxNameBytes,
       default: 'public',
       'x-advanced': true
     },

@@ -5,7 +5,7 @@ import { spoolsIn } from '../../../broker/spool/folders.js'
 import { describe } from '../../base/errors.js'
 import { ledger } from '../../stats/ledger.js'
 import { stats } from '../../stats/stats.js'
-import { asText } from '../report.js'
+import { asJson, asText } from '../report.js'
 import { hideSecrets, knownSecrets } from './known-secrets.js'
 import { gatewayLog, kernelLog } from './logs.js'
 import { outlineOf } from './outline.js'
@@ -48,7 +48,7 @@ export async function bundleOf (subject, report) {
   /** @type {Record<string, () => unknown>} */
   const contents = {
     'doctor.txt': () => asText(report),
-    'doctor.json': () => report,
+    'doctor.json': () => JSON.parse(asJson(report)),
     'versions.json': () => versionsOf(subject, report),
     'settings.json': () => settingsOf(subject),
     'flow.json': async () => outlineOf((await subject.flow)?.all ?? [], subject.place.schemaOf),

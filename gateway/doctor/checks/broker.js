@@ -5,6 +5,7 @@ import { preflight } from '../../../broker/preflight/preflight.js'
 import { brokerIdOf } from '../../../broker/stage-options.js'
 import { nameOf } from '../flow.js'
 import { note, ok, problem, warning } from '../finding.js'
+import { phrase, said } from '../../stats/phrases.js'
 
 /**
  * @typedef {import('../finding.js').Finding} Finding
@@ -27,7 +28,7 @@ export const broker = {
       if (problems.length > 0) return [] // which the check of the flow tells
       const where = `${nameOf(node)}, ${options.url}`
       if (subject.state === 'stopped' && await isEmbedded(subject, options.url)) {
-        return [note('Not checked: it is the embedded broker, which runs with the gateway.', where)]
+        return [note(said`Not checked: it is the embedded broker, which runs with the gateway.`, where)]
       }
       return asked(() => preflight(options, { gateway }), where)
     })
@@ -50,7 +51,8 @@ async function isStagedIn (flow, id) {
 async function asked (ask, where) {
   try {
     const { broker: reached, findings } = await ask()
-    const told = findings.map(({ level, text, fix }) => GRADES[level](text, where, fix || (level === 'info' ? '' : CONNECT_FIX)))
+    const told = findings.map(({ level, text, fix }) =>
+      GRADES[level](phrase(text), where, fix ? phrase(fix) : level === 'info' ? '' : CONNECT_FIX))
     return reached === null ? told : [ok(`${reached.name} ${reached.version}, ${protocolOf(reached)}.`, where), ...told]
   } catch (error) {
     return [problem(describe(error), where, CONNECT_FIX)]
@@ -61,7 +63,7 @@ async function asked (ask, where) {
 const protocolOf = ({ protocol }) => /^\d/.test(protocol) ? `MQTT ${protocol}` : protocol
 
 const STAGES = ['sluice-stage-in', 'sluice-stage-out']
-const CONNECT_FIX = 'Correct it in the broker node and deploy, or start the broker.'
+const CONNECT_FIX = said`Correct it in the broker node and deploy, or start the broker.`
 
 /** @param {Subject} subject @param {string} url */
 async function isEmbedded (subject, url) {

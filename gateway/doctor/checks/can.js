@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { CanInterface } from '../../can/bus/interface.js'
 import { nameOf } from '../flow.js'
 import { note, ok, problem, warning } from '../finding.js'
+import { said } from '../../stats/phrases.js'
 
 /**
  * @typedef {import('../finding.js').Finding} Finding
@@ -19,7 +20,8 @@ import { note, ok, problem, warning } from '../finding.js'
 
 /** What the kernel gives a CAN interface: a burst of frames is refused. */
 const SHORT_QUEUE = 10
-const WIRING = 'Check the bit rate, both terminators of 120 Ω, CAN high and low, and that another node is on: nobody alone gets an answer.'
+const WIRING = said`Check the bit rate, both terminators of 120 Ω, CAN high and low, and that another node is on: nobody alone gets an
+  answer.`
 
 /** @type {import('../finding.js').Check} */
 export const can = {
@@ -37,8 +39,8 @@ export const can = {
   }
 }
 
-const MISSING = problem('The package socketcan is not installed.', '',
-  'Install it beside Sluice, which takes a C++ compiler: npm install socketcan')
+const MISSING = problem(said`The package socketcan is not installed.`, '',
+  said`Install it beside Sluice, which takes a C++ compiler: npm install socketcan`)
 
 /** Its name is not written where it is imported: it may be missing. */
 async function hasSocketcan () {
@@ -60,26 +62,28 @@ async function busFindings ({ place: { root = '' }, run }, { interface: name, bi
   const where = `${name}, ${bus}`
   const counts = await new CanInterface(name, join(root, '/sys/class/net')).counts()
   const up = `sudo ip link set ${name} up type can bitrate ${bitrate || 500_000} restart-ms 100`
-  if (counts === null) return [problem('There is no such interface.', where, 'Plug the adapter in, or load its driver: see ip link.')]
-  if (!counts.isUp) return [problem('The interface is down.', where, up)]
+  if (counts === null) {
+    return [problem(said`There is no such interface.`, where, said`Plug the adapter in, or load its driver: see ip link.`)]
+  }
+  if (!counts.isUp) return [problem(said`The interface is down.`, where, up)]
   const link = linkIn(await run('ip', ['-details', '-json', 'link', 'show', 'dev', name]))
   const { state = '', bittiming, restart_ms: restartMs, berr_counter: errors } = link?.linkinfo?.info_data ?? {}
   const restart = `sudo ip link set ${name} down; ${up}`
   const found = [...stateFindings(state, errors, where, restart)]
   if (bitrate && bittiming?.bitrate && bitrate !== bittiming.bitrate) {
-    found.push(problem(`The interface has ${bittiming.bitrate} bit/s, the node says ${bitrate}.`, where, restart))
+    found.push(problem(said`The interface has ${bittiming.bitrate} bit/s, the node says ${bitrate}.`, where, restart))
   }
   if (sending && link?.txqlen !== undefined && link.txqlen <= SHORT_QUEUE) {
-    const what = `Its queue holds ${link.txqlen} frames: a burst of more is refused.`
+    const what = said`Its queue holds ${link.txqlen} frames: a burst of more is refused.`
     found.push(warning(what, where, `sudo ip link set ${name} txqueuelen 1000`))
   }
-  if (restartMs === 0) found.push(note('After bus-off it stays off until somebody restarts it.', where, restart))
+  if (restartMs === 0) found.push(note(said`After bus-off it stays off until somebody restarts it.`, where, restart))
   if (counts.drops > 0) {
-    found.push(warning(`${counts.drops} frames were lost in the controller or for lack of memory since it exists.`, where,
-      'The machine was too busy: see the processor time on the live page.'))
+    found.push(warning(said`${counts.drops} frames were lost in the controller or for lack of memory since it exists.`, where,
+      said`The machine was too busy: see the processor time on the live page.`))
   }
   const rate = bittiming?.bitrate ? `, ${bittiming.bitrate} bit/s` : ''
-  return found.length > 0 ? found : [ok(`It is up${rate}, and ${counts.frames} frames have passed.`, where)]
+  return found.length > 0 ? found : [ok(said`It is up${rate}, and ${counts.frames} frames have passed.`, where)]
 }
 
 /**
@@ -90,14 +94,14 @@ async function busFindings ({ place: { root = '' }, run }, { interface: name, bi
  * @returns {Finding[]}
  */
 function stateFindings (state, errors, where, restart) {
-  const counters = errors ? ` (error counters: ${errors.tx} sending, ${errors.rx} receiving)` : ''
+  const counters = errors ? said` (error counters: ${errors.tx} sending, ${errors.rx} receiving)` : ''
   switch (state.toLowerCase()) {
     case 'bus-off':
     case 'stopped':
-      return [problem(`The controller is off the bus: ${state.toLowerCase()}${counters}.`, where, `${WIRING} Then: ${restart}`)]
+      return [problem(said`The controller is off the bus: ${state.toLowerCase()}${counters}.`, where, said`${WIRING} Then: ${restart}`)]
     case 'error-passive':
     case 'error-warning':
-      return [warning(`The bus is disturbed: ${state.toLowerCase()}${counters}.`, where, WIRING)]
+      return [warning(said`The bus is disturbed: ${state.toLowerCase()}${counters}.`, where, WIRING)]
     default:
       return []
   }

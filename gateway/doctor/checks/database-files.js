@@ -5,8 +5,9 @@ import { measure } from '../../stats/format.js'
 import { alarmsOf } from '../../stats/host/alarms.js'
 import { spaceOf } from '../../stats/host/space.js'
 import { nameOf } from '../flow.js'
-import { ok, problem, warning } from '../finding.js'
+import { ofAlarm, ok, problem, warning } from '../finding.js'
 import { mayUse } from '../system-user.js'
+import { said } from '../../stats/phrases.js'
 
 /** @typedef {import('../finding.js').Finding} Finding */
 
@@ -37,28 +38,28 @@ export const databaseFiles = {
 async function fileFindings ({ user, dataDir }, path, where) {
   try {
     const found = await stat(path)
-    if (!mayUse(user, found)) return [problem(`${user.name} may not write it.`, where, `sudo chown -R ${user.name}: '${path}'`)]
+    if (!mayUse(user, found)) return [problem(said`${user.name} may not write it.`, where, `sudo chown -R ${user.name}: '${path}'`)]
     const logBytes = await stat(`${path}-wal`).then(({ size }) => size, () => 0)
     return [
-      ok(found.isDirectory() ? 'The folder is there.' : `${measure(found.size, 'B')}.`, where),
+      ok(found.isDirectory() ? said`The folder is there.` : `${measure(found.size, 'B')}.`, where),
       ...logBytes > Math.max(MANY_BYTES, found.size) ? [logFinding(logBytes, where)] : [],
       ...await spaceFindings(path, where, dataDir)
     ]
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return [ok('It is made when the first rows come.', where)]
-    return [problem(`It cannot be looked at: ${describe(error)}.`, where, 'Check the rights of its folder.')]
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return [ok(said`It is made when the first rows come.`, where)]
+    return [problem(said`It cannot be looked at: ${describe(error)}.`, where, said`Check the rights of its folder.`)]
   }
 }
 
 /** @param {number} bytes @param {string} where */
 function logFinding (bytes, where) {
-  return warning(`Its write-ahead log has grown to ${measure(bytes, 'B')}: a reader holds it.`, where,
-    'End programs that keep a query of the file open.')
+  return warning(said`Its write-ahead log has grown to ${measure(bytes, 'B')}: a reader holds it.`, where,
+    said`End programs that keep a query of the file open.`)
 }
 
 /** On the disk of the data folder another check tells it. @param {string} path @param {string} where @param {string} dataDir */
 async function spaceFindings (path, where, dataDir) {
   const [own, data] = await Promise.all([stat(dirname(path)), stat(dataDir).catch(() => null)])
   if (own.dev === data?.dev) return []
-  return alarmsOf({ disk: await spaceOf(dirname(path)) }).map(({ level, what, fix }) => ({ level, what, where, fix }))
+  return alarmsOf({ disk: await spaceOf(dirname(path)) }).map(alarm => ofAlarm(alarm, where))
 }

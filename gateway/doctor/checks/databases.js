@@ -5,11 +5,13 @@ import { spaceAlarms } from '../../stats/host/alarms.js'
 import { serverFacts } from '../databases/index.js'
 import { nameOf } from '../flow.js'
 import { note, ok, problem, warning } from '../finding.js'
+import { said } from '../../stats/phrases.js'
 
 /**
  * @typedef {import('../finding.js').Finding} Finding
  * @typedef {import('../databases/index.js').ServerFacts} ServerFacts
  * @typedef {import('../../databases/sink.js').Server} Server
+ * @typedef {import('../../stats/phrases.js').Phrase} Phrase
  */
 
 /** Samples carry this machine's time: a server that is further off drops what is "old", and compresses what is new, at the wrong time. */
@@ -46,7 +48,7 @@ async function serverFindings ({ type, options, sinks, where, signal }) {
     return [reached, ...more.flat()]
   } catch (error) {
     const { message, fix = '' } = error instanceof SluiceError ? error : { message: describe(error) }
-    return [problem(message.replace(fix, '').trim(), where, fix || 'Check the server node and the server\'s log.')]
+    return [problem(message.replace(fix, '').trim(), where, fix || said`Check the server node and the server's log.`)]
   } finally {
     server?.close().catch(() => {}) // what it said is known already
   }
@@ -57,14 +59,14 @@ async function skew ({ timeMs, resolutionMs = 1 }, server, where) {
   const beforeMs = Date.now()
   const serverMs = await timeMs?.(server).catch(() => NaN) ?? NaN
   const afterMs = Date.now()
-  if (Number.isNaN(serverMs)) return [note('It does not tell its time.', where)]
+  if (Number.isNaN(serverMs)) return [note(said`It does not tell its time.`, where)]
   // Cut off to what it tells in, its time is on the mean half of that later.
   const aheadMs = serverMs + (resolutionMs > 1 ? resolutionMs / 2 : 0) - (beforeMs + afterMs) / 2
   const uncertainMs = (afterMs - beforeMs) / 2 + (resolutionMs > 1 ? resolutionMs / 2 : 0)
   if (Math.abs(aheadMs) <= SKEW_MS + uncertainMs) return []
-  const side = aheadMs > 0 ? 'ahead of' : 'behind'
-  return [warning(`Its clock is ${duration(Math.abs(aheadMs))} ${side} this machine's.`, where, 'Have both set from the network: see the ' +
-    'finding about the clock here, and timedatectl there.')]
+  const off = duration(Math.abs(aheadMs))
+  const what = aheadMs > 0 ? said`Its clock is ${off} ahead of this machine's.` : said`Its clock is ${off} behind this machine's.`
+  return [warning(what, where, said`Have both set from the network: see the finding about the clock here, and timedatectl there.`)]
 }
 
 /**
@@ -77,22 +79,23 @@ async function skew ({ timeMs, resolutionMs = 1 }, server, where) {
 async function rights (facts, server, sinks, where) {
   if (sinks.length === 0) return []
   const told = await facts.rights?.(server, sinks).catch(() => undefined)
-  if (!told) return [note('It does not tell what its user may do: whether it may write shows when rows come.', where)]
+  if (!told) return [note(said`It does not tell what its user may do: whether it may write shows when rows come.`, where)]
   const { lacking, isReadOnly, fix } = told
   return [
-    ...isReadOnly ? [problem('It takes no writes: it is read-only, or a standby.', where, 'Connect to the primary.')] : [],
+    ...isReadOnly ? [problem(said`It takes no writes: it is read-only, or a standby.`, where, said`Connect to the primary.`)] : [],
     ...lacking.length > 0 ? [lackFinding(lacking, where, fix)] : []
   ]
 }
 
-/** Who may not make tables can still store in those there are. @param {string[]} lacking @param {string} where @param {string} fix */
+/** Who may not make tables can still store in those there are. @param {string[]} lacking @param {string} where @param {Phrase} fix */
 function lackFinding (lacking, where, fix) {
   const grade = lacking.every(right => /^create/i.test(right)) ? warning : problem
-  return grade(`Its user lacks rights: ${lacking.join(', ')}.`, where, fix)
+  return grade(said`Its user lacks rights: ${lacking.join(', ')}.`, where, fix)
 }
 
 /** @param {ServerFacts} facts @param {Server} server @param {string} where @returns {Promise<Finding[]>} */
 async function disks (facts, server, where) {
   const told = await facts.disks?.(server).catch(() => []) ?? []
-  return told.flatMap(disk => spaceAlarms(disk).map(({ level, what, fix }) => ({ level, what: `${disk.name}: ${what}`, where, fix })))
+  return told.flatMap(disk => spaceAlarms(disk).map(({ level, phrases: { what, fix } }) =>
+    ({ level, what: said`${disk.name}: ${what}.`, where, fix })))
 }

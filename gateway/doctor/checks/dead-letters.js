@@ -4,6 +4,7 @@ import { FILE_NAME, deadLettersFolder, openDeadLetterQueue, sinkOfFolder } from 
 import { folderNames } from '../../flow/node-names.js'
 import { measure } from '../../stats/format.js'
 import { ok, warning } from '../finding.js'
+import { said } from '../../stats/phrases.js'
 
 /** A longer file is not read through, which would keep a gateway busy on whose page this runs. */
 const MAX_READ_BYTES = 2 ** 24
@@ -17,7 +18,7 @@ export const deadLetters = {
     const files = (await readdir(parent, { recursive: true }).catch(() => [])).filter(file => basename(file) === FILE_NAME)
     const nameOf = folderNames(join(userDir, 'sluice'))
     const found = (await Promise.all(files.map(file => findingOf(join(parent, dirname(file)), nameOf(sinkOfFolder(dirname(file))))))).flat()
-    return found.length > 0 ? found : [ok('No database has refused a row for good.')]
+    return found.length > 0 ? found : [ok(said`No database has refused a row for good.`)]
   }
 }
 
@@ -27,9 +28,9 @@ async function findingOf (folder, sink) {
   if (size === 0) return []
   const rows = size > MAX_READ_BYTES ? null : await countIn(folder)
   if (rows === 0) return []
-  const what = rows === null ? `${measure(size, 'B')} of dead letters` : rows === 1 ? 'A dead letter' : `${rows} dead letters`
-  return [warning(`${what}: rows that the database has refused for good.`, `sink ${sink}`,
-    `sluice dead-letters list --sink '${sink}' says why. Mend that, then: sluice dead-letters replay --all`)]
+  const what = rows === null ? said`${measure(size, 'B')} of dead letters` : rows === 1 ? said`A dead letter` : said`${rows} dead letters`
+  return [warning(said`${what}: rows that the database has refused for good.`, said`sink ${sink}`,
+    said`sluice dead-letters list --sink '${sink}' says why. Mend that, then: sluice dead-letters replay --all`)]
 }
 
 /** @param {string} folder */

@@ -5,7 +5,8 @@ import { describe } from '../../base/errors.js'
 import { alarmsOf } from '../../stats/host/alarms.js'
 import { spaceOf } from '../../stats/host/space.js'
 import { duration, measure } from '../../stats/format.js'
-import { note, ok, problem, warning } from '../finding.js'
+import { note, ofAlarm, ok, problem, warning } from '../finding.js'
+import { said } from '../../stats/phrases.js'
 
 /** @typedef {import('../finding.js').Finding} Finding */
 
@@ -17,6 +18,9 @@ const SLOW_MS = 100
 const USELESS_MS = 1000
 const TMPFS = 0x01021994
 
+const IN_MEMORY = (/** @type {string} */ folder) =>
+  problem(said`The data folder is in memory: it is gone when the machine stops.`, folder, said`Put it on a disk.`)
+
 /** @type {import('../finding.js').Check} */
 export const disk = {
   name: 'disk',
@@ -26,15 +30,16 @@ export const disk = {
     try {
       await access(folder)
     } catch (error) {
-      return [note(`It cannot be entered: ${describe(error)}.`, folder, 'The first start makes it; or name another with --user-dir.')]
+      return [note(said`It cannot be entered: ${describe(error)}.`, folder,
+        said`The first start makes it; or name another with --user-dir.`)]
     }
     const space = await spaceOf(folder)
     const alarms = alarmsOf({ disk: space })
     const { type } = await statfs(folder)
     return [
-      ...alarms.map(({ level, what, fix }) => ({ level, what, where: folder, fix })),
-      ...alarms.length === 0 ? [ok(`${measure(space.freeBytes, 'B')} of ${measure(space.totalBytes, 'B')} are free.`, folder)] : [],
-      ...type === TMPFS ? [problem('The data folder is in memory: it is gone when the machine stops.', folder, 'Put it on a disk.')] : [],
+      ...alarms.map(alarm => ofAlarm(alarm, folder)),
+      ...alarms.length === 0 ? [ok(said`${measure(space.freeBytes, 'B')} of ${measure(space.totalBytes, 'B')} are free.`, folder)] : [],
+      ...type === TMPFS ? [IN_MEMORY(folder)] : [],
       await speedOf(folder)
     ]
   }
@@ -45,14 +50,14 @@ async function speedOf (folder) {
   try {
     const latenciesMs = (await latenciesIn(folder)).sort((a, b) => a - b)
     const [median, worst] = [latenciesMs[latenciesMs.length >> 1], latenciesMs[latenciesMs.length - 1]]
-    const what = `To force 4 KiB to the disk takes ${duration(median)}, at worst ${duration(worst)} of ${latenciesMs.length} times.`
+    const what = said`To force 4 KiB to the disk takes ${duration(median)}, at worst ${duration(worst)} of ${latenciesMs.length} times.`
     if (median < SLOW_MS) return ok(what, folder)
     const grade = median < USELESS_MS ? warning : problem
-    return grade(what, folder, 'See whether something else writes to it (iostat -x 1, iotop). A worn card is as slow: use one made for ' +
-      'endurance, or an SSD; a longer interval in stage out helps.')
+    return grade(what, folder, said`See whether something else writes to it (iostat -x 1, iotop). A worn card is as slow: use one made for
+      endurance, or an SSD; a longer interval in stage out helps.`)
   } catch (error) {
-    return problem(`Nothing can be written: ${describe(error)}.`, folder,
-      'Check space, the folder\'s owner, and whether the file system is read-only; dmesg says why it became so.')
+    return problem(said`Nothing can be written: ${describe(error)}.`, folder,
+      said`Check space, the folder's owner, and whether the file system is read-only; dmesg says why it became so.`)
   }
 }
 

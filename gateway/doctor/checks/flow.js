@@ -1,5 +1,6 @@
 import { nameOf } from '../flow.js'
 import { note, ok, problem, warning } from '../finding.js'
+import { said } from '../../stats/phrases.js'
 
 /** @typedef {import('../finding.js').Finding} Finding */
 
@@ -11,8 +12,8 @@ export const flow = {
     const { flowFile } = subject
     const read = await subject.flow
     const { flowProblem } = subject
-    if (flowProblem !== null) return [problem(`The flow cannot be read: ${flowProblem}.`, flowFile, READ_IT)]
-    if (read === null) return [note('There is no flow yet.', flowFile, 'Start the gateway once, or name the flow with --flows.')]
+    if (flowProblem !== null) return [problem(said`The flow cannot be read: ${flowProblem}.`, flowFile, READ_IT)]
+    if (read === null) return [note(said`There is no flow yet.`, flowFile, said`Start the gateway once, or name the flow with --flows.`)]
     const ours = read.nodes.filter(({ type }) => type.startsWith('sluice-'))
     /** @type {Finding[]} */
     const found = []
@@ -20,22 +21,22 @@ export const flow = {
       if (!node.z && read.usersOf(node.id).length === 0) continue
       const { problems, unset } = await read.optionsOf(node)
       for (const text of [...problems.filter(() => unset.length === 0), ...await read.missingIn(node)]) {
-        found.push(problem(text, nameOf(node), 'Open the node in the editor, correct it and deploy.'))
+        found.push(problem(text, nameOf(node), said`Open the node in the editor, correct it and deploy.`))
       }
       for (const variable of unset) {
-        found.push(warning(`The variable ${variable} of the environment is not set here.`, nameOf(node),
-          'Set it for the gateway; or run the doctor in the gateway\'s environment, or on its page.'))
+        found.push(warning(said`The variable ${variable} of the environment is not set here.`, nameOf(node),
+          said`Set it for the gateway; or run the doctor in the gateway's environment, or on its page.`))
       }
     }
     if (!read.hasPasswords) found.push(NO_PASSWORDS)
-    return found.length > 0 ? found : [ok(`${ours.length} nodes of Sluice are set up.`, flowFile)]
+    return found.length > 0 ? found : [ok(said`${ours.length} nodes of Sluice are set up.`, flowFile)]
   }
 }
 
-const READ_IT = 'Run the doctor as the user of the gateway, or as root. Of a file that is damaged, Node-RED keeps the one before it: ' +
-  '.flows.json.backup.'
+const READ_IT = said`Run the doctor as the user of the gateway, or as root. Of a file that is damaged, Node-RED keeps the one before it:
+  .flows.json.backup.`
 
 const NO_PASSWORDS = warning(
-  'The passwords of the flow cannot be read, so that what needs one is not checked well.', '',
-  'Run the doctor as the user of the gateway, or on its page (sluice/doctor/), which a credentialSecret in settings.js needs.'
+  said`The passwords of the flow cannot be read, so that what needs one is not checked well.`, '',
+  said`Run the doctor as the user of the gateway, or on its page (sluice/doctor/), which a credentialSecret in settings.js needs.`
 )

@@ -2,6 +2,7 @@ import { lstat, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe } from '../../base/errors.js'
 import { note, ok, problem, warning } from '../finding.js'
+import { said } from '../../stats/phrases.js'
 
 /** @typedef {import('../finding.js').Finding} Finding */
 
@@ -30,23 +31,24 @@ export const modes = {
         const isSetting = settings.includes(path) // which root may own, and a group read
         if (mode & (isSetting ? OTHERS : GROUP_AND_OTHERS)) found.push(readable(path))
         if (!isSetting && uid !== user.uid && user.uid !== 0) {
-          const what = `It does not belong to ${user.name}, who the gateway runs as.`
+          const what = said`It does not belong to ${user.name}, who the gateway runs as.`
           found.push(problem(what, path, `sudo chown -R ${user.name}: '${userDir}'`))
         }
       } catch (error) {
         if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') continue
-        found.push(warning(`Its mode cannot be read: ${describe(error)}.`, path, 'Run the doctor as the user of the gateway, or as root.'))
+        found.push(warning(said`Its mode cannot be read: ${describe(error)}.`, path,
+          said`Run the doctor as the user of the gateway, or as root.`))
       }
     }
     if (found.length > 0) return found
-    if (secrets.length === 0) return [note('There are no secrets yet.', userDir)]
-    return [ok('What holds secrets is for the gateway\'s user alone.', userDir)]
+    if (secrets.length === 0) return [note(said`There are no secrets yet.`, userDir)]
+    return [ok(said`What holds secrets is for the gateway's user alone.`, userDir)]
   }
 }
 
 /** @param {string} path */
 function readable (path) {
-  return problem('Other users of this machine may read it.', path, `chmod go= '${path}'`)
+  return problem(said`Other users of this machine may read it.`, path, `chmod go= '${path}'`)
 }
 
 /** @param {string} folder @param {RegExp} names */

@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
 import { nameOf } from '../flow.js'
 import { note, ok, problem, warning } from '../finding.js'
+import { said } from '../../stats/phrases.js'
 
 /**
  * @typedef {import('../finding.js').Finding} Finding
@@ -26,20 +27,21 @@ export const ports = {
 
 /** The gateway itself is asked for its health: on its port another program may answer. @param {Subject} subject */
 async function editorFinding ({ port, state }) {
-  const where = `port ${port}`
+  const where = said`port ${port}`
   if (!await isOpen('127.0.0.1', port)) {
     return state === 'running'
-      ? warning('The gateway runs, but does not answer here.', where, 'Name its port with --port, or wait until it has begun.')
-      : ok('The port of the editor is free.', where)
+      ? warning(said`The gateway runs, but does not answer here.`, where, said`Name its port with --port, or wait until it has begun.`)
+      : ok(said`The port of the editor is free.`, where)
   }
-  if (await isSluice(port)) return ok('The gateway answers there.', where)
+  if (await isSluice(port)) return ok(said`The gateway answers there.`, where)
   return state === 'stopped'
-    ? problem('Another program listens on the port of the editor.', where, `${seeWhich(port)} End it, or start the gateway with --port.`)
-    : note('Something answers there that has no live page: Node-RED without the node stats, or another program.', where)
+    ? problem(said`Another program listens on the port of the editor.`, where,
+        said`${seeWhich(port)} End it, or start the gateway with --port.`)
+    : note(said`Something answers there that has no live page: Node-RED without the node stats, or another program.`, where)
 }
 
 /** @param {number} port */
-const seeWhich = port => `See which: sudo ss -ltnp 'sport = :${port}'.`
+const seeWhich = port => said`See which: sudo ss -ltnp 'sport = :${port}'.`
 
 /** @param {number} port */
 async function isSluice (port) {
@@ -75,25 +77,27 @@ async function findingOf ({ state, user }, { where, host, port }) {
   const answers = await isOpen(/^(0\.0\.0\.0|::)$/.test(host) ? '127.0.0.1' : host, port)
   if (state === 'running') {
     return answers
-      ? ok(`It listens on port ${port}.`, where)
-      : problem(`It does not listen on port ${port}.`, where, 'Its status in the editor, and the log, say why.')
+      ? ok(said`It listens on port ${port}.`, where)
+      : problem(said`It does not listen on port ${port}.`, where, said`Its status in the editor, and the log, say why.`)
   }
   if (answers) {
     return state === 'unknown'
-      ? note(`Something listens on its port ${port}: the gateway, if it runs.`, where)
-      : problem(`Another program listens on its port ${port}.`, where, `${seeWhich(port)} End it, or choose another port in the node.`)
+      ? note(said`Something listens on its port ${port}: the gateway, if it runs.`, where)
+      : problem(said`Another program listens on its port ${port}.`, where,
+          said`${seeWhich(port)} End it, or choose another port in the node.`)
   }
   if (port < FIRST_FREE_PORT && user.uid !== 0) {
-    return warning(`Port ${port} takes rights that ${user.name} may not have.`, where, 'Choose one from 1024 up, or allow it: ' +
-      'AmbientCapabilities=CAP_NET_BIND_SERVICE in the unit.')
+    return warning(said`Port ${port} takes rights that ${user.name} may not have.`, where, said`Choose one from 1024 up, or allow it:
+      AmbientCapabilities=CAP_NET_BIND_SERVICE in the unit.`)
   }
-  return ok(`Port ${port} is free.`, where)
+  return ok(said`Port ${port} is free.`, where)
 }
 
 /** @param {Listener[]} listeners @returns {Finding[]} */
 function shared (listeners) {
   return [...Map.groupBy(listeners, ({ port }) => port)].filter(([, its]) => its.length > 1).map(([port, its]) =>
-    problem(`Several nodes are to listen on port ${port}.`, its.map(({ where }) => where).join(', '), 'Give each its own, and deploy.'))
+    problem(said`Several nodes are to listen on port ${port}.`, its.map(({ where }) => where).join(', '),
+      said`Give each its own, and deploy.`))
 }
 
 /** @param {string} host @param {number} port @returns {Promise<boolean>} */

@@ -5,6 +5,7 @@ import { brokerIdOf } from '../../../broker/stage-options.js'
 import { duration, measure } from '../../stats/format.js'
 import { nameOf } from '../flow.js'
 import { note, ok, problem, warning } from '../finding.js'
+import { said } from '../../stats/phrases.js'
 
 /**
  * @typedef {import('../finding.js').Finding} Finding
@@ -44,9 +45,9 @@ function orphan (folder) {
   const { spool } = folder
   const bytes = staged(folder).bytes
   if (bytes <= EMPTY_BYTES) return []
-  const what = `${measure(bytes, 'B')} wait in the spool of a node that is not in the flow, or disabled: nothing sends them.`
-  return [problem(what, `spool ${spool}`,
-    'Restore or enable the node (its id names the spool) and deploy; or delete the folder if nobody wants these samples.')]
+  const what = said`${measure(bytes, 'B')} wait in the spool of a node that is not in the flow, or disabled: nothing sends them.`
+  return [problem(what, said`spool ${spool}`,
+    said`Restore or enable the node (its id names the spool) and deploy; or delete the folder if nobody wants these samples.`)]
 }
 
 /**
@@ -56,26 +57,26 @@ function orphan (folder) {
  */
 function spoolFindings (folder, { where, sinks, maxBytes, isRunning }) {
   const { bytes, waitingMs } = staged(folder)
-  const size = maxBytes > 0 ? `${measure(bytes, 'B')} of ${measure(maxBytes, 'B')}` : measure(bytes, 'B')
-  if (bytes <= EMPTY_BYTES) return [ok('The spool is empty.', where)]
+  const size = maxBytes > 0 ? said`${measure(bytes, 'B')} of ${measure(maxBytes, 'B')}` : measure(bytes, 'B')
+  if (bytes <= EMPTY_BYTES) return [ok(said`The spool is empty.`, where)]
   if (sinks.length === 0) {
-    return [warning(`${size} wait in the spool, and there is no sink that would store them.`, where,
-      'Wire a sink to a stage in of the same broker, here or on another gateway, and deploy.')]
+    return [warning(said`${size} wait in the spool, and there is no sink that would store them.`, where,
+      said`Wire a sink to a stage in of the same broker, here or on another gateway, and deploy.`)]
   }
   const names = sinks.map(({ key, label }) => `${label || key} (${key})`).join(', ')
   if (maxBytes > 0 && bytes > maxBytes * FULL) {
-    return [problem(`The spool is full (${size}): it waits for ${names}.`, where, EMPTY_IT)]
+    return [problem(said`The spool is full (${size}): it waits for ${names}.`, where, EMPTY_IT)]
   }
   if (isRunning && waitingMs > LONG_MS) {
-    const what = `${size} wait in the spool, the oldest for ${duration(waitingMs)}. Not all of these store: ${names}.`
+    const what = said`${size} wait in the spool, the oldest for ${duration(waitingMs)}. Not all of these store: ${names}.`
     return [problem(what, where, EMPTY_IT)]
   }
-  if (!isRunning) return [note(`${size} wait in the spool until the gateway runs.`, where)]
-  return [ok(`${size} are in the spool, which its sinks empty.`, where)]
+  if (!isRunning) return [note(said`${size} wait in the spool until the gateway runs.`, where)]
+  return [ok(said`${size} are in the spool, which its sinks empty.`, where)]
 }
 
-const EMPTY_IT = 'See the findings about brokers and databases. A sink that is gone for good is in sluice sinks list, and no longer ' +
-  'waited for after sluice sinks forget KEY.'
+const EMPTY_IT = said`See the findings about brokers and databases. A sink that is gone for good is in sluice sinks list, and no longer
+  waited for after sluice sinks forget KEY.`
 
 /** What waits, and for how long the oldest segment has been complete: it goes as soon as all sinks have it. @param {SpoolFolder} folder */
 function staged ({ files }) {
@@ -104,6 +105,7 @@ async function roomFindings (dataDir, flow, folders) {
   }
   const { bavail, bsize } = await statfs(dataDir)
   if (growth <= bavail * bsize) return []
-  const what = `The spools may grow by ${measure(growth, 'B')}, and the disk has ${measure(bavail * bsize, 'B')}: a long outage fills it.`
-  return [warning(what, dataDir, 'Lower the spool size of the stage outs, or make room.')]
+  const what = said`The spools may grow by ${measure(growth, 'B')}, and the disk has ${measure(bavail * bsize, 'B')}: a long outage
+    fills it.`
+  return [warning(what, dataDir, said`Lower the spool size of the stage outs, or make room.`)]
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { note, ok, problem } from '../finding.js'
+import { said } from '../../stats/phrases.js'
 
 const { version, engines, peerDependencies } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
 
@@ -11,21 +12,23 @@ export const versions = {
     return [
       ok(`Sluice ${version}.`),
       isOlder(process.versions.node, engines.node)
-        ? problem(`Node ${process.versions.node} is too old.`, process.execPath, `Install one that is ${engines.node}.`)
+        ? problem(said`Node ${process.versions.node} is too old.`, process.execPath, said`Install one that is ${engines.node}.`)
         : ok(`Node ${process.versions.node}.`, process.execPath),
       nodeRedVersion(nodeRed),
-      { running: ok(`The gateway runs as process ${pid}.`), stopped: note('The gateway does not run.'), unknown: UNKNOWN }[state]
+      { running: ok(said`The gateway runs as process ${String(pid)}.`), stopped: NOT_RUNNING, unknown: UNKNOWN }[state]
     ]
   }
 }
 
-const UNKNOWN = note('Whether it runs is not known: this is the folder of a Node-RED of your own, or nothing has been started here.')
+const NOT_RUNNING = note(said`The gateway does not run.`)
+const UNKNOWN = note(said`Whether it runs is not known: this is the folder of a Node-RED of your own, or nothing has been started here.`)
 
 /** @param {string|null} found */
 function nodeRedVersion (found) {
   const wanted = peerDependencies['node-red']
-  if (found === null) return problem('Node-RED is not installed.', '', 'Install it beside Sluice: npm install node-red')
-  return isOlder(found, wanted) ? problem(`Node-RED ${found} is too old.`, '', `Install one that is ${wanted}.`) : ok(`Node-RED ${found}.`)
+  if (found === null) return problem(said`Node-RED is not installed.`, '', said`Install it beside Sluice: npm install node-red`)
+  if (isOlder(found, wanted)) return problem(said`Node-RED ${found} is too old.`, '', said`Install one that is ${wanted}.`)
+  return ok(`Node-RED ${found}.`)
 }
 
 /** @param {string} found @param {string} wanted  such as ">=22.13" */

@@ -1,3 +1,5 @@
+import { said } from '../../stats/phrases.js'
+
 /** @typedef {import('../../databases/clickhouse/connection.js').ClickhouseServer} Server */
 
 /** Old servers know no parts of seconds. */
@@ -17,12 +19,12 @@ export async function rights (server) {
     const [[may]] = await server.query(`CHECK GRANT ${right} ON *`)
     if (may !== '1') lacking.push(right)
   }
-  const fix = `Grant them: GRANT CREATE TABLE, ALTER, SELECT, INSERT ON ${server.database}.* TO …`
+  const fix = said`Grant them: GRANT CREATE TABLE, ALTER, SELECT, INSERT ON ${server.database}.* TO …`
   return { isReadOnly: readonly === '1', lacking, fix }
 }
 
 /** @param {Server} server @returns {Promise<import('./index.js').Disk[]>} */
 export async function disks (server) {
   const rows = await server.query('SELECT name, free_space, total_space FROM system.disks WHERE total_space BETWEEN 1 AND pow(2, 62)')
-  return rows.map(([name, free, total]) => ({ name: `its disk "${name}"`, freeBytes: Number(free), totalBytes: Number(total) }))
+  return rows.map(([name, free, total]) => ({ name: said`its disk "${name}"`, freeBytes: Number(free), totalBytes: Number(total) }))
 }

@@ -10,10 +10,10 @@
  *
  * @typedef {object} Rights
  * @property {string[]} lacking  rights that a sink needs and its user has not: "INSERT on machine"
- * @property {string} fix  how to grant them
+ * @property {import('../../stats/phrases.js').Phrase} fix  how to grant them
  * @property {boolean} [isReadOnly]  the server takes no writes
  *
- * @typedef {{name: string, freeBytes: number, totalBytes: number}} Disk
+ * @typedef {{name: import('../../stats/phrases.js').Phrase, freeBytes: number, totalBytes: number}} Disk
  */
 
 /** @type {Record<string, () => Promise<ServerFacts>>} */

@@ -1,3 +1,5 @@
+import { said } from '../../stats/phrases.js'
+
 /** @typedef {import('../../databases/mongodb/connection.js').MongodbServer} Server */
 
 export const resolutionMs = 1
@@ -22,7 +24,7 @@ export function rights (server) {
     return {
       isReadOnly: isWritablePrimary === false && setName === undefined,
       lacking: isFree ? [] : NEEDED.filter(action => !actions.has(action)),
-      fix: `Grant the role readWrite on the database: db.grantRolesToUser(…, [{ role: 'readWrite', db: '${db.databaseName}' }])`
+      fix: said`Grant the role readWrite on the database: db.grantRolesToUser(…, [{ role: 'readWrite', db: '${db.databaseName}' }])`
     }
   })
 }
@@ -31,6 +33,6 @@ export function rights (server) {
 export function disks (server) {
   return server.use(async db => {
     const { fsUsedSize, fsTotalSize } = await db.command({ dbStats: 1 })
-    return fsTotalSize > 0 ? [{ name: 'the disk of the server', freeBytes: fsTotalSize - fsUsedSize, totalBytes: fsTotalSize }] : []
+    return fsTotalSize > 0 ? [{ name: said`the disk of the server`, freeBytes: fsTotalSize - fsUsedSize, totalBytes: fsTotalSize }] : []
   })
 }

@@ -1,3 +1,5 @@
+import { said } from '../../stats/phrases.js'
+
 /** @typedef {import('../../databases/mysql/connection.js').MysqlServer} Server */
 
 export const resolutionMs = 1
@@ -36,7 +38,7 @@ export async function rights (server) {
     return {
       isReadOnly: Number(isReadOnly) === 1 && !granted.has('SUPER'),
       lacking: hasMore ? [] : NEEDED.filter(privilege => !granted.has(privilege)),
-      fix: `Grant them: GRANT ${NEEDED.join(', ')}, ALTER, UPDATE ON … TO ${grantee}`
+      fix: said`Grant them: GRANT ${NEEDED.join(', ')}, ALTER, UPDATE ON … TO ${grantee}`
     }
   })
 }

@@ -1,3 +1,5 @@
+import { said } from '../../stats/phrases.js'
+
 /** @typedef {import('../../databases/postgresql/connection.js').PostgresqlServer} Server */
 
 export const resolutionMs = 1
@@ -26,7 +28,7 @@ export async function rights (server, sinks) {
   return server.read(async client => {
     const { rows: [{ isReadOnly }] } = await client.query(MODE)
     const { rows } = await client.query(LACKING, [sinks.map(({ schema }) => schema), sinks.map(({ table }) => table)])
-    const fix = 'Grant them: GRANT CREATE ON SCHEMA … TO …; GRANT SELECT, INSERT, DELETE ON … TO …'
+    const fix = said`Grant them: GRANT CREATE ON SCHEMA … TO …; GRANT SELECT, INSERT, DELETE ON … TO …`
     return { isReadOnly, lacking: rows.map(({ lacking }) => lacking), fix }
   })
 }

@@ -16,21 +16,32 @@ export let language = LANGUAGES[0]
 let whole = new Intl.NumberFormat(language)
 let say = speaker(catalogue, language, counted)
 let sayOfAlarm = say
+/** @type {Catalogue} */
+let alarmTexts = {}
+let sayOfDoctor = say
 
 /** Before anything else is asked for. */
 export async function loadTexts () {
   language = chosen(navigator.languages)
   document.documentElement.lang = language
   whole = new Intl.NumberFormat(language)
-  const [texts, alarmTexts] = await Promise.all(['locales', '../../stats/locales'].map(read))
+  const languages = [...new Set([LANGUAGES[0], language])]
+  const [texts, ofAlarms] = await Promise.all(['locales', '../../stats/locales'].map(folder => read(folder, languages)))
   catalogue = texts
+  alarmTexts = ofAlarms
   say = speaker(texts, language, counted)
   sayOfAlarm = speaker(alarmTexts, language, counted)
 }
 
-/** @param {string} folder @returns {Promise<Catalogue>} */
-async function read (folder) {
-  const files = [...new Set([LANGUAGES[0], language])].map(name => fetch(new URL(`${folder}/${name}.json`, import.meta.url)))
+/** After `loadTexts`, on the doctor's page. */
+export async function loadDoctorTexts () {
+  const others = LANGUAGES.slice(1).filter(name => name === language) // the English texts are the keys
+  sayOfDoctor = speaker({ ...alarmTexts, ...await read('../../doctor/locales', others) }, language, counted)
+}
+
+/** @param {string} folder @param {string[]} languages @returns {Promise<Catalogue>} */
+async function read (folder, languages) {
+  const files = languages.map(name => fetch(new URL(`${folder}/${name}.json`, import.meta.url)))
   return Object.assign({}, ...await Promise.all(files.map(async file => (await file).json())))
 }
 
@@ -43,6 +54,9 @@ export function translated (alarm) {
   return { ...alarm, ...Object.fromEntries(said) }
 }
 
+/** What the doctor says; messages of databases and the like stay as they are. @param {import('../../stats/phrases.js').Phrase} said */
+export function doctorText (said) { return sayOfDoctor(said) }
+
 /** @param {string} key */
 export function hasText (key) { return Object.hasOwn(catalogue, key) }
 
@@ -53,11 +67,11 @@ export function hasText (key) { return Object.hasOwn(catalogue, key) }
 export function counted (count) { return whole.format(count).replaceAll('.', '\u202f') }
 
 /** What the page has in its HTML: `data-text` is the key of its text, `data-label` that of its name for screen readers. */
-export function fillIn () {
+export function fillIn (title = 'title') {
   const all = (/** @type {string} */ name) => document.querySelectorAll(`[${name}]`)
   for (const each of all('data-text')) each.textContent = text(String(each.getAttribute('data-text')))
   for (const each of all('data-label')) each.setAttribute('aria-label', text(String(each.getAttribute('data-label'))))
-  document.title = text('title')
+  document.title = text(title)
 }
 
 /** @param {readonly string[]} wanted */
