@@ -17,6 +17,7 @@ import { clashOf } from './clash.js'
  * @property {import('./held-deliveries.js').HeldDeliveries} held
  * @property {import('./resend-requests.js').ResendRequests} requests
  * @property {import('./keeper.js').Keeper} keeper
+ * @property {import('./contract.js').Sharing} members
  * @property {import('../client.js').BrokerClient} client
  * @property {(packet: Packet) => Batch} decode
  * @property {(packet: Packet) => Promise<void>} onThirdParty
@@ -54,11 +55,14 @@ export class Arrivals {
       return
     }
     const isOfTopic = identity?.gateway === gateway && (source === undefined || identity.source === source)
-    if (!identity || !isOfTopic) {
+    if (identity && isOfTopic && !this.#options.members.has(gateway, identity.source)) { // it was requested when the source was its own
+      ack()
+      return
+    }
+    if (!identity || !isOfTopic || !this.#options.isMeant(gateway, identity.source)) {
       this.#refuse(packet, ack, new SluiceError('SLUICE_PROTOCOL', 'Its identity is not that of its topic.'))
       return
     }
-    if (!this.#options.isMeant(gateway, identity.source)) return ack() // requested when it was: another member has it by now
     if (![gateway, identity.source, identity.epoch].every(isName)) { // in a commit record, a database could refuse it again and again
       this.#refuse(packet, ack, new SluiceError('SLUICE_PROTOCOL', 'Its identity has a name with NUL or half a surrogate pair.'))
       return
