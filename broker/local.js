@@ -6,6 +6,11 @@ import { EventEmitter } from 'node:events'
  * @property {string} sink
  * @property {string} gateway
  * @property {import('./control-messages.js').Commit} commit
+ * @property {Outcomes} [outcomes]
+ *
+ * @typedef {[before: number|null, dead: number, settled: number]} Outcome  rows of a source before the first that a sink's database has,
+ *   null where it has none; and of those that it has, dead letters, and those that a flow has settled
+ * @typedef {Record<string, Record<string, Outcome>>} Outcomes  by source and mark of the spool, which cannot tell them from stored ones
  *
  * @typedef {object} LocalReader  a stage in of this process that hears a spool of it: both are on one broker, by whatever addresses
  * @property {string} spool

@@ -1,5 +1,5 @@
 import { NodeNames, SOURCES_FILE } from '../gateway/flow/node-names.js'
-import { dataDir } from './node.js'
+import { dataDir } from './data-dir.js'
 import { configsOf, nodesOf, SINK_TYPES } from './sinks/wired.js'
 
 /** @typedef {{shared: Map<string, NodeNames>, current: Map<string, Map<string, string>>}} Known  by the folder of the gateway's data */
@@ -22,7 +22,7 @@ const sources = { shared: new Map(), current: new Map() }
 
 /**
  * What people read of the nodes of Sluice in the flows as they are now: of sinks, a name is of one alone.
- * @param {import('./node.js').RED} RED
+ * @param {import('./data-dir.js').RED} RED
  * @returns {Map<string, string>} by id
  */
 export function namesOf (RED) {
@@ -35,7 +35,7 @@ export function namesOf (RED) {
 /**
  * What a source is called in topics and tables: without a name of its own "machine", and "machine 2" where there is another, as in the
  * second instance of a subflow. It keeps that as long as it is in the flows.
- * @param {import('./node.js').RED} RED @param {import('./node.js').Node} node @param {{name: string}} options
+ * @param {import('./data-dir.js').RED} RED @param {import('./data-dir.js').Node} node @param {{name: string}} options
  */
 export function sourceNameOf (RED, node, options) {
   if (node.name) return options.name
@@ -46,7 +46,7 @@ export function sourceNameOf (RED, node, options) {
 
 /**
  * Those of this turn, in which Node-RED makes very many nodes of the same flows.
- * @param {import('./node.js').RED} RED @param {Known} known @param {string|undefined} file
+ * @param {import('./data-dir.js').RED} RED @param {Known} known @param {string|undefined} file
  * @param {(nodes: import('../gateway/flow/node-names.js').NamedNode[], nodeNames: NodeNames) => Map<string, string>} give
  */
 function given (RED, { shared, current }, file, give) {
@@ -69,7 +69,7 @@ function given (RED, { shared, current }, file, give) {
  */
 export function stageNameOf (name, kind) { return name.startsWith(kind) ? name : `${name} (${kind})` }
 
-/** @param {import('./node.js').RED} RED @param {import('./node.js').Node} node */
+/** @param {import('./data-dir.js').RED} RED @param {import('./data-dir.js').Node} node */
 export function nameOf (RED, node) {
   return node.name?.trim() || (namesOf(RED).get(node.id) ?? node.id)
 }

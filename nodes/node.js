@@ -1,4 +1,3 @@
-import path from 'node:path'
 import { isDiskFull, namingDisk } from '../gateway/base/disk-full.js'
 import { describe, SluiceError } from '../gateway/base/errors.js'
 import { codeOf, headlineOf } from '../gateway/base/headlines.js'
@@ -6,12 +5,16 @@ import { QuietLog } from '../gateway/base/log.js'
 import { readOptions } from '../gateway/base/options.js'
 import { stats } from '../gateway/stats/stats.js'
 import { credentialsOf } from '../resources/options.js'
+import { dataDir } from './data-dir.js'
+import { nameOf } from './names.js'
+
+export { dataDir }
 
 /**
  * What the runtime sides of all nodes share.
  *
- * @typedef {any} RED  Node-RED's runtime, as it hands it to a node's module
- * @typedef {any} Node
+ * @typedef {import('./data-dir.js').RED} RED
+ * @typedef {import('./data-dir.js').Node} Node
  * @typedef {import('./status.js').Status} Status
  * @typedef {import('../resources/options.js').Schema} Schema
  */
@@ -45,7 +48,7 @@ export function defineNode (RED, type, schema, start) {
     run().catch(error => {
       fail(this, error)
       if (isClosed) stats.statuses.delete(this.id)
-      else forget = failedGauge(this, error)
+      else forget = failedGauge(this, nameOf(RED, this), error)
     })
   }, { credentials: credentialsOf(/** @type {Schema} */ (schema)) })
 }
@@ -53,11 +56,12 @@ export function defineNode (RED, type, schema, start) {
 /**
  * Tells the stats of a node that does nothing any more.
  * @param {Node} node
+ * @param {string} name  that people read of it
  * @param {unknown} error
  * @returns {() => void} ends it
  */
-export function failedGauge (node, error) {
-  return stats.gauge(`failed ${node.name || node.type} (${node.id})`, () => ({ connected: false, problem: describe(error) }), node.id)
+export function failedGauge (node, name, error) {
+  return stats.gauge(`failed ${name} (${node.id})`, () => ({ connected: false, problem: describe(error) }), node.id)
 }
 
 /**
@@ -151,9 +155,4 @@ export function handlesInput (node, handler) {
 /** @param {Node} node @returns {import('../gateway/base/log.js').Log} */
 export function logOf (node) {
   return { info: text => node.log(text), warn: text => node.warn(text), error: text => node.error(text) }
-}
-
-/** Where spools, dead letters and local databases live. @param {RED} RED */
-export function dataDir (RED) {
-  return path.join(RED.settings.userDir, 'sluice')
 }

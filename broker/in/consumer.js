@@ -334,6 +334,7 @@ export class Consumer extends EventEmitter {
       if (nowMs < stream.settledUntilMs || !stream.headKnown) continue
       const silentMs = nowMs - stream.lastDataMs
       const quiet = !client.isBehind && silentMs > quietMs && unacknowledged < window / 2
+      stream.isQuiet = quiet
       const takers = stream.takers(sinks, nowMs)
       const ranges = stream.missing(takers, { quiet })
       missing.push([stream, ranges])

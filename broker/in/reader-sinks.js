@@ -212,9 +212,11 @@ export class ReaderSinks {
   }
 
   /** @param {WiredSink} wired @param {string} gateway @param {import('../control-messages.js').Commit} commit */
-  #answer ({ sink }, gateway, commit) {
+  #answer ({ id, sink }, gateway, commit) {
     const { client, consumer, own, publishLocally } = this.#options
-    if (gateway === own) publishLocally({ consumer, sink, gateway, commit })
-    else client.publish(this.#topics.commit(sink, gateway), JSON.stringify(commit), { qos: 1 })
+    if (gateway === own) {
+      const outcomes = Object.keys(commit.sources).map(source => [source, this.#streams.get(gateway, source).outcomes(id)])
+      publishLocally({ consumer, sink, gateway, commit, outcomes: Object.fromEntries(outcomes) })
+    } else client.publish(this.#topics.commit(sink, gateway), JSON.stringify(commit), { qos: 1 })
   }
 }

@@ -1,4 +1,4 @@
-import { balanceOf } from '../../gateway/stats/balance.js'
+import { balanceOf, outcomeOf } from '../../gateway/stats/balance.js'
 import { counterOf, markOf } from '../../gateway/batch/epochs.js'
 import { RangeSet } from '../../gateway/batch/ranges.js'
 import { Stored } from './stored.js'
@@ -45,6 +45,10 @@ export class Stream {
   #balances = new Map()
   /** Since the last head. @type {number|null} */
   #heldRows = null
+  /** What each sink had lost when that was known last. @type {Map<string, number>} */
+  #lost = new Map()
+  /** It has sent all that its spools have: the broker brings nothing more. */
+  isQuiet = false
 
   /** Nothing of it is missing, as far as is known, nor will be until then, unless something changes. */
   settledUntilMs = -Infinity
@@ -99,6 +103,7 @@ export class Stream {
     const before = this.#seen.get(epoch) ?? -1
     if (this.#isOver(epoch) || seq <= before) return false
     this.#seen.set(epoch, seq)
+    this.isQuiet = false
     this.#changed()
     return before === -1 || seq > before + 1
   }
@@ -168,6 +173,7 @@ export class Stream {
   forget (sink) {
     this.#stored.delete(sink)
     this.#balances.delete(sink)
+    this.#lost.delete(sink)
     this.#changed()
   }
 
@@ -212,8 +218,36 @@ export class Stream {
   /** Rows that its spools hold. */
   get heldRows () { return this.#heldRows ??= balanceOf({ spools: [...this.#spools.values()], records: [] }).inFlight }
 
-  /** @param {string} sink */
+  /**
+   * What no spool holds any more is lost once nothing of it can come: the broker may still bring it, or it has come and is to be stored.
+   * @param {string} sink
+   */
   balance (sink) {
+    const balance = this.#recorded(sink)
+    const known = this.#lost.get(sink) ?? 0
+    if (balance.lost <= known || !this.#isComing) {
+      this.#lost.set(sink, balance.lost)
+      return balance
+    }
+    return { ...balance, lost: known, inFlight: balance.inFlight + balance.lost - known }
+  }
+
+  /** Whether something may come, or has come and is held, that the spools do not hold any more. A source's batches come in order. */
+  get #isComing () {
+    const isGone = (/** @type {string} */ key) => {
+      const [epoch, seq] = key.split('/')
+      return Number(seq) < (this.#epochs.get(epoch)?.first ?? Infinity)
+    }
+    if ([...this.#held].some(isGone)) return true
+    const heads = [...this.#epochs.values()]
+    const hasCome = (/** @type {string} */ spool) => {
+      return heads.some(({ spool: its, epoch, first }) => its === spool && (this.#seen.get(epoch) ?? -1) >= first)
+    }
+    return !this.isQuiet && ![...this.#spools.keys()].every(hasCome)
+  }
+
+  /** @param {string} sink */
+  #recorded (sink) {
     const { reading } = this.storedBy(sink)
     const known = this.#balances.get(sink)
     if (known?.reading === reading && this.#parked.size === 0) return known.balance
@@ -229,6 +263,12 @@ export class Stream {
       return Array.from(seqs, ([seq, rows]) => ({ epoch, seq, rows })).filter(({ seq }) => !stored.has(epoch, seq))
     })
     return balanceOf({ spools: [...this.#spools.values()], records: stored.records, parked })
+  }
+
+  /** By the marks of the spools. @param {string} sink @returns {Record<string, import('../local.js').Outcome>} */
+  outcomes (sink) {
+    const bySpool = Map.groupBy(this.storedBy(sink).records, ({ epoch }) => markOf(epoch))
+    return Object.fromEntries(Array.from(bySpool, ([mark, records]) => [mark, outcomeOf(records)]))
   }
 
   /**

@@ -130,7 +130,7 @@ export class Streams {
   forget (sink) { for (const stream of this) stream.forget(sink) }
 
   /** A source that is silent from now on has sent all that its spool has. */
-  connected () { for (const stream of this) stream.lastDataMs = performance.now() }
+  connected () { for (const stream of this) Object.assign(stream, { lastDataMs: performance.now(), isQuiet: false }) }
 
   /** What the spools have, or may have: for compaction. */
   heads () { return [...this].flatMap(stream => stream.heads()) }

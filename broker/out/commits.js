@@ -2,7 +2,7 @@ import { describe } from '../../gateway/base/errors.js'
 import { MAX_CONTROL_SOURCES, readCommit } from '../control-messages.js'
 import { sinkKey } from './required-sinks.js'
 
-/** @typedef {import('../control-messages.js').Commit} Commit */
+/** @typedef {import('../control-messages.js').Commit & {outcomes?: import('../local.js').Outcomes}} Commit */
 
 /**
  * What the sinks say that their databases have: passed on to the spool, which believes what it can verify. Until the broker has been heard,
@@ -47,8 +47,8 @@ export class Commits {
   }
 
   /** From a sink of this process. @param {import('../local.js').LocalCommit} local */
-  hearLocal ({ consumer, sink, commit }) {
-    this.#wait(sinkKey(consumer, sink), commit)
+  hearLocal ({ consumer, sink, commit, outcomes }) {
+    this.#wait(sinkKey(consumer, sink), { ...commit, outcomes })
   }
 
   /**
@@ -103,8 +103,8 @@ export class Commits {
     const { spool, requiredSinks, onDoubt, alarms, delivered, log } = this.#options
     try {
       if (hasRanges(commit)) requiredSinks.committed(key)
-      const { store, label, reading, sources: epochs } = commit
-      const { doubts, lasting, clashes, isOther, isLess } = await spool.confirm(key, { store, reading, epochs })
+      const { store, label, reading, sources: epochs, outcomes } = commit
+      const { doubts, lasting, clashes, isOther, isLess } = await spool.confirm(key, { store, reading, epochs, outcomes })
       const loss = isOther ? 'is another one than before' : 'has less than before'
       delivered.stored(key.split('/')[0], epochs)
       if (isOther || isLess) {

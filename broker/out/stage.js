@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { contentType, decode, encode } from '../../gateway/messages/codecs/arrow/arrow.js'
+import { Ration } from '../../gateway/stats/monitor/ration.js'
 import { readResend } from '../control-messages.js'
 import { readHead } from '../in/head.js'
 import { localCommits, localReaders } from '../local.js'
@@ -37,6 +38,8 @@ import { Suspension } from './suspension.js'
  * @property {import('../spool/segment.js').WriteAt} [write]  for tests that need a disk to fail
  */
 
+/** Of a core, for what sinks of other gateways lack. */
+const REMOTE_SHARE = 0.002
 /** Required until the broker has been heard, and while it has more sinks than find room: it may know of some that this gateway does not. */
 const UNKNOWN = { key: '', covers: () => true }
 
@@ -52,6 +55,9 @@ export class Stage extends EventEmitter {
   #resends = new Resends()
   #stopped = false
   #numbering
+  #ration = new Ration(REMOTE_SHARE)
+  /** @type {import('../../gateway/stats/ledger.js').Line[]} */
+  #remoteBalances = []
 
   /** @param {StageOptions} options */
   static async open ({ log = console, ...options }) {
@@ -125,7 +131,7 @@ export class Stage extends EventEmitter {
   get blocked () { return this.spool.blocked }
 
   get state () {
-    const { bytes, unstoredBytes, batches, waiting, blocked, counters } = this.spool
+    const { bytes, unstoredBytes, batches, waiting, blocked, isRefusing, counters } = this.spool
     const { requiredSinks, maxBytes = 2 ** 30 } = this.#options
     return {
       connected: this.hearing.isReady,
@@ -136,6 +142,7 @@ export class Stage extends EventEmitter {
       waiting,
       ...counters,
       blocked,
+      isRefusing,
       ...this.alarms.counts,
       tooBig: this.alarms.counts.tooBig + this.sender.tooBig.guessed,
       requiredSinks: requiredSinks.saved,
@@ -143,14 +150,26 @@ export class Stage extends EventEmitter {
     }
   }
 
-  /**
-   * Of each sink of this gateway, and each source: known whether anybody reads for the sink or not.
-   * @returns {import('../../gateway/stats/ledger.js').Line[]}
-   */
-  get balances () {
-    const { gateway, requiredSinks } = this.#options
-    return requiredSinks.all.flatMap(({ node, label, ...sink }) => {
-      return node === undefined ? [] : this.spool.balances(sink).map(balance => ({ id: node, sink: label, gateway, ...balance }))
+  /** Of each sink of this gateway, and each source: known whether anybody reads for the sink or not. */
+  get balances () { return this.#balancesOf(this.#options.requiredSinks.all.filter(({ node }) => node !== undefined)) }
+
+  /** Likewise of those of other gateways, by their keys. They may be very many: it is what was so at the last look, which are not dear. */
+  get remoteBalances () {
+    this.#ration.begin(false)
+    if (this.#ration.isDue) {
+      this.#remoteBalances = this.#ration.spend(() => {
+        return this.#balancesOf(this.#options.requiredSinks.all.filter(({ node }) => node === undefined))
+      })
+    }
+    this.#ration.end()
+    return this.#remoteBalances
+  }
+
+  /** @param {import('./required-sinks.js').Requirement[]} sinks @returns {import('../../gateway/stats/ledger.js').Line[]} */
+  #balancesOf (sinks) {
+    const { gateway } = this.#options
+    return sinks.flatMap(({ node, label, ...sink }) => {
+      return this.spool.balances(sink).map(balance => ({ id: node ?? sink.key, sink: label, gateway, ...balance }))
     })
   }
 

@@ -10,7 +10,6 @@ import { emptyBalance } from '../../gateway/stats/balance.js'
  * @returns {(import('../../gateway/stats/balance.js').Balance & {source: string})[]}
  */
 export function balancesOf (sources, confirmations, { key, covers }) {
-  const had = confirmations.knows(key) ? 'stored' : 'beforeItBegan'
   return Array.from(sources.inUse.values()).filter(({ name, rows }) => rows > 0 && covers(name)).map(source => {
     let inFlight = 0
     for (const stream of source.streams.values()) {
@@ -20,6 +19,19 @@ export function balancesOf (sources, confirmations, { key, covers }) {
     }
     const produced = source.rows - source.replacedRows
     const lost = Math.min(produced - inFlight, source.lostRows + source.droppedRows)
-    return { ...emptyBalance(), source: source.name, produced, inFlight, lost, [had]: produced - inFlight - lost }
+    const rest = produced - inFlight - lost
+    return { ...emptyBalance(), source: source.name, produced, inFlight, lost, ...parted(rest, confirmations.outcome(key, source.name)) }
   })
+}
+
+/**
+ * What has become of the rows that a sink needs no more.
+ * @param {number} rows
+ * @param {import('../local.js').Outcome} outcome
+ */
+function parted (rows, [before, dead, toSettle]) {
+  const beforeItBegan = Math.min(rows, before ?? rows)
+  const deadLetters = Math.min(rows - beforeItBegan, dead)
+  const settled = Math.min(rows - beforeItBegan - deadLetters, toSettle)
+  return { beforeItBegan, deadLetters, settled, stored: rows - beforeItBegan - deadLetters - settled }
 }

@@ -5,7 +5,12 @@ import { addHashes, subtractHashes } from '../../gateway/batch/hashes.js'
  * @typedef {import('./stream.js').Stream} Stream
  * @typedef {[first: number, last: number, hash: number]} Sum  of hashes of these seqs, as a sink reports it
  * @typedef {import('../control-messages.js').ReadingNumber} ReadingNumber
- * @typedef {{store: string, reading?: ReadingNumber, epochs: Record<string, Record<string, Sum[]>>}} Report  of a sink
+ * @typedef {import('../local.js').Outcome} Outcome
+ * @typedef {object} Report  of a sink
+ * @property {string} store
+ * @property {ReadingNumber} [reading]
+ * @property {Record<string, Record<string, Sum[]>>} epochs
+ * @property {import('../local.js').Outcomes} [outcomes]  of one of this process
  *
  * @typedef {object} Known  of one sink and stream
  * @property {Sum[]} sums  those that matched, or lie below what is held
@@ -15,7 +20,8 @@ import { addHashes, subtractHashes } from '../../gateway/batch/hashes.js'
  * @property {boolean} [isSaved]  an earlier run was told so, and this one has not been
  * @property {Map<number, number>} [readings]  the newest of each process that has reported one
  *
- * @typedef {{store: string, forgottenMs?: number, streams: WeakMap<Stream, Known>}} Reading
+ * @typedef {{store: string, forgottenMs?: number, streams: WeakMap<Stream, Known>, outcomes: Map<string, Outcome>}} Reading  `outcomes`: by
+ *   source
  * @typedef {{source: string, epoch: string, first: number, last: number}} Range
  *
  * @typedef {object} Verified  what a reading has been found to say
@@ -27,6 +33,8 @@ import { addHashes, subtractHashes } from '../../gateway/batch/hashes.js'
  * @property {boolean} isLess  it lacks something of what is held that was there before
  */
 
+/** Of what a database has nothing of. @type {Outcome} */
+const NOTHING = [null, 0, 0]
 /** Undoing a deploy that deleted a sink costs nothing for so long. */
 const KEPT_MS = 7 * 24 * 3600 * 1000
 /** So many answers to a doubt should have settled it: the first may have been under way already. */
@@ -73,12 +81,18 @@ export class Confirmations {
       if (doubted === MAX_DOUBTED) verified.lasting.push(...doubts)
       for (const seq of clashing) verified.clashes.push({ stream, seq })
     }
-    this.#sinks.set(key, { store, streams })
+    this.#sinks.set(key, { store, streams, outcomes: (!isOther && before?.outcomes) || new Map() })
     return verified
   }
 
-  /** Whether it has said what it has, ever. @param {string} key */
-  knows (key) { return this.#sinks.has(key) }
+  /** What its database says of a source, besides. @param {string} key @param {string} source @param {Outcome} [outcome] */
+  became (key, source, outcome = NOTHING) { this.#sinks.get(key)?.outcomes.set(source, outcome) }
+
+  /** As it has said; of one that has said only what it has, all else is stored. @param {string} key @param {string} source */
+  outcome (key, source) {
+    const sink = this.#sinks.get(key)
+    return sink ? sink.outcomes.get(source) ?? [0, 0, 0] : NOTHING
+  }
 
   /** @param {string} key */
   forget (key) {
@@ -118,10 +132,10 @@ export class Confirmations {
     const all = [...streams]
     return [...this.#sinks]
       .filter(([key, { forgottenMs = Infinity }]) => required.has(key) || Date.now() - forgottenMs < KEPT_MS)
-      .map(([key, { store, forgottenMs, streams: known }]) => [key, store, forgottenMs ?? null, all.flatMap(stream => {
+      .map(([key, { store, forgottenMs, streams: known, outcomes }]) => [key, store, forgottenMs ?? null, all.flatMap(stream => {
         const sums = known.get(stream)?.sums
         return sums ? [[stream.source.name, stream.epoch, sums]] : []
-      })])
+      }), [...outcomes]])
   }
 
   /**
@@ -129,20 +143,21 @@ export class Confirmations {
    * @param {(source: string, epoch: string) => Stream|undefined} find
    */
   load (saved, find) {
-    for (const [key, store, forgottenMs, streams] of saved) {
+    for (const [key, store, forgottenMs, streams, outcomes] of saved) {
       const known = new WeakMap()
       for (const [source, epoch, sums] of streams) {
         const stream = find(source, epoch)
         if (stream) known.set(stream, { sums, stored: setOf(sums), doubt: new RangeSet(), isSaved: true })
       }
-      this.#sinks.set(key, { store, forgottenMs: forgottenMs ?? undefined, streams: known })
+      this.#sinks.set(key, { store, forgottenMs: forgottenMs ?? undefined, streams: known, outcomes: new Map(outcomes) })
     }
   }
 }
 
 /**
  * @typedef {[source: string, epoch: string, sums: Sum[]]} SavedSums
- * @typedef {[key: string, store: string, forgottenMs: number|null, streams: SavedSums[]][]} SavedSinks
+ * @typedef {[key: string, store: string, forgottenMs: number|null, streams: SavedSums[], outcomes?: [string, Outcome][]][]} SavedSinks
+ *   without `outcomes`: of an earlier release
  */
 
 /**

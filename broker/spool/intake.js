@@ -63,6 +63,9 @@ export class Intake {
     this.options = options
   }
 
+  /** Not even memory has room for what is to wait. */
+  get isFull () { return this.#isFull }
+
   get waiting () { return this.#again.length + this.#waiting.length }
 
   /** @param {Batch} batch @param {Again} [again] @returns {Promise<Identity[]>} */
@@ -211,7 +214,7 @@ export class Intake {
   async #ensureRoom (bytes, { isDurable: isAgain = false }) {
     const { files, maxBytes } = this.options
     while (files.bytes + bytes > maxBytes + (isAgain ? files.options.segmentBytes : 0)) {
-      let why = `${Math.round(maxBytes / 1e6)} MB are waiting for the sinks`
+      let why = `${Math.round(maxBytes / 2 ** 20)} MiB are waiting for the sinks`
       try {
         if (await this.#freeSome()) continue
       } catch (error) {

@@ -68,6 +68,7 @@ export class Spool extends EventEmitter {
   #epochs
   #intake
   #syncing
+  #mark
   #tornBytes = 0
   /** Answers of databases that had more than was known. */
   #confirmed = 0
@@ -86,7 +87,8 @@ export class Spool extends EventEmitter {
     const save = () => this.#saved.save()
     const files = new Log({ folder, fsync, segmentBytes, ledger, write })
     const sources = new Sources(gateway)
-    const epochs = this.#epochs = new Epochs({ gateway, mark: spoolMark(name), sources, save })
+    this.#mark = spoolMark(name)
+    const epochs = this.#epochs = new Epochs({ gateway, mark: this.#mark, sources, save })
     const retention = new Retention({
       files, confirmations: this.#confirmations, required, save,
       onRoom: () => this.#intake.wake(),
@@ -134,6 +136,9 @@ export class Spool extends EventEmitter {
 
   /** Why it is not accepting now. @returns {string|null} */
   get blocked () { return this.#intake.blocked }
+
+  /** Whether it refuses what comes, instead of having it wait. */
+  get isRefusing () { return this.#intake.isFull }
 
   /** When the oldest segment was begun, milliseconds since 1970. */
   get oldestMs () { return this.#files.segments[0]?.createdMs ?? Infinity }
@@ -212,7 +217,7 @@ export class Spool extends EventEmitter {
    * @param {import('./confirmations.js').Report} report
    * @returns {Promise<Omit<import('./confirmations.js').Verified, 'clashes'> & {clashes: Place[]}>}
    */
-  async confirm (key, { store, reading, epochs }) {
+  async confirm (key, { store, reading, epochs, outcomes = {} }) {
     /** @type {[Stream, import('./confirmations.js').Sum[]][]} */
     const reported = []
     for (const [name, ofSource] of Object.entries(epochs)) {
@@ -224,6 +229,9 @@ export class Spool extends EventEmitter {
       }
     }
     const verified = this.#confirmations.set(key, store, reported, reading)
+    for (const [name, byMark] of Object.entries(outcomes)) {
+      if (this.#sources.get(name)) this.#confirmations.became(key, name, byMark[this.#mark])
+    }
     if (verified.isMore) this.#confirmed++
     this.#change()
     await this.#retention.release()

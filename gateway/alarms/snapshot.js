@@ -1,5 +1,6 @@
 import { decoded } from '../base/decoded.js'
 import { sumOf } from '../stats/balance.js'
+import { failedNodes } from '../stats/failed-nodes.js'
 import { ledger } from '../stats/ledger.js'
 import { Growth } from './growth.js'
 import { Silence } from './silence.js'
@@ -14,10 +15,16 @@ import { Stalls } from './stalls.js'
  * @typedef {Place & {meter?: Meter}} Sink
  * @typedef {Place & {fullInSeconds: number|null, required: string[], takers: Sink[], stalledMs: number, served: Served[]}} Spool
  *   `fullInSeconds`: at the rate at which it grows; null where it does not; `required`: the sinks it waits for; `takers`: those of them
- *   that run here; `stalledMs`: for how long rows have come and none were stored, as far as this gateway can know; `served`: its sinks in
- *   flows of this gateway, whether they run or not
- * @typedef {{name: string, nodeId: string, sink?: Sink, rows: number, stalledMs: number, hasGrown: boolean}} Served  `rows`: that it lacks
- *   of the spool; `stalledMs`: for how long it has stored none of them; `hasGrown`: whether rows have come meanwhile
+ *   that run here; `stalledMs`: for how long rows have come and none were stored, as far as this gateway can know; `served`: each sink that
+ *   it waits for, whether it runs or not
+ * @typedef {object} Served
+ * @property {string} name
+ * @property {string} [nodeId]  none of another gateway's
+ * @property {Sink} [sink]  that runs here
+ * @property {number} rows  that it lacks of the spool
+ * @property {number} stalledMs  for how long it has stored none of them
+ * @property {boolean} hasGrown  rows have come meanwhile
+ * @property {boolean} hasStored  some, since this gateway looks
  *
  * @typedef {object} Snapshot
  * @property {Sink[]} sinks
@@ -107,12 +114,7 @@ export class Snapshots {
       devices: named('source').filter(({ gauge }) => 'lastGoodSecondsAgo' in gauge),
       unconnected: unconnectedOf(linked),
       connected: new Set(linked.filter(({ gauge }) => gauge.connected === true).map(brokerOf)),
-      failed: [
-        ...stats.unstarted.map(({ id, type, name, problem }) => ({ name: name || type, nodeId: id, problem })),
-        ...named('failed').map(({ name, nodeId, gauge }) => {
-          return { name: name.replace(` (${nodeId})`, ''), nodeId, problem: String(gauge.problem ?? '') }
-        })
-      ],
+      failed: failedNodes(stats, read),
       sources: this.#sources(nowMs, { isHeldUp, isStaged: spools.length > 0 }),
       host: stats.host?.report?.alarms ?? [],
       isMachineKnown: Boolean(stats.host?.report) && sinks.length + linked.length + stats.metersOf('source').length > 0,
@@ -142,19 +144,23 @@ export class Snapshots {
 
   /** @param {string} spool @param {Sink[]} sinks @param {number} nowMs @returns {Served[]} */
   #served (spool, sinks, nowMs) {
-    return Array.from(Map.groupBy(this.#stats.readSpooled(spool), ({ id }) => id), ([nodeId, lines]) => {
-      const { produced, stored, beforeItBegan, inFlight: rows } = sumOf(lines)
-      const sink = sinks.find(each => each.nodeId === nodeId)
-      const had = { accepted: rows === 0 ? 0 : produced, stored: [stored + beforeItBegan, sink ? doneBy(sink) : 0].join(' ') }
-      const { ms: stalledMs, hasGrown } = this.#stalls.look(`${spool} ${nodeId}`, had, nowMs)
-      return { name: lines[0].sink, nodeId, sink, rows, stalledMs, hasGrown }
+    const { own, remote } = this.#stats.readSpooled(spool)
+    const isRemote = new Set(remote.map(({ id }) => id))
+    return Array.from(Map.groupBy([...own, ...remote], ({ id }) => id), ([id, lines]) => {
+      const { produced, stored, deadLetters, settled, beforeItBegan, inFlight: rows } = sumOf(lines)
+      const sink = sinks.find(({ nodeId }) => nodeId === id)
+      const done = [stored + deadLetters + settled + beforeItBegan, sink ? doneBy(sink) : 0].join(' ')
+      const { ms: stalledMs, ...since } = this.#stalls.look(`${spool} ${id}`, { accepted: rows === 0 ? 0 : produced, stored: done }, nowMs)
+      const [{ sink: name }] = lines
+      const whose = isRemote.has(id) ? { name: `${name} (${decoded(id.split('/')[0])})` } : { name, nodeId: id }
+      return { ...whose, sink, rows, stalledMs, ...since }
     })
   }
 
   /** @param {Sink} sink @param {number} nowMs */
   #rowsFor ({ name, nodeId, gauge }, nowMs) {
     if (nowMs - this.#waiting.atMs >= LEDGER_MS) {
-      const balances = ledger([], this.#stats.readBalances())
+      const balances = ledger(this.#stats)
       this.#waiting = { atMs: nowMs, rows: new Map(balances.map(({ id, inFlight, parked }) => [id, inFlight + parked])) }
     }
     return Math.max(Number(gauge.pendingRows ?? 0), this.#waiting.rows.get(nodeId ?? name) ?? 0)

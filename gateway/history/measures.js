@@ -77,7 +77,7 @@ export const MEASURES = {
     ...times('latency', 'ages', LATENCY),
     ...times('write', 'writes', 'What the database took for a batch'),
     count('retries', 'writes', 'Writes that were tried again.'),
-    count('errors', 'errors', 'Errors of the database.'),
+    count('errors', 'errors', 'Writes that the database refused for what is in them.'),
     count('duplicates', 'rows', 'Rows that came again and were refused, as they were stored already.'),
     count('deadLetters', 'rows', 'Rows that the database refused for good.'),
     count('lost', 'rows', 'Rows that could neither be stored nor kept.'),

@@ -210,7 +210,7 @@ class LivePage {
     const { meters, statuses } = this.stats
     const totals = [...meters].map(({ stage, name, totals: counted }) => ({ stage, name, ...counted }))
     const host = this.stats.host?.report ?? null
-    const balances = ledger(meters, this.stats.readBalances())
+    const balances = ledger(this.stats)
     return { meters: totals, gauges: this.stats.readGauges(), ledger: balances, host, statuses: Object.fromEntries(statuses) }
   }
 

@@ -133,7 +133,7 @@ const sink = {
       'deadLetters'],
     ['sluice_sink_lost_rows_total', 'counter', 'rows', 'Rows without staging that could neither be stored nor kept.', 'lost'],
     ['sluice_sink_retries_total', 'counter', 'writes', 'Writes that were tried again.', 'retries'],
-    ['sluice_sink_errors_total', 'counter', 'errors', 'Errors of the database.', 'errors'],
+    ['sluice_sink_errors_total', 'counter', 'errors', 'Writes that the database refused for what is in them.', 'errors'],
     ['sluice_sink_untimely_rows_total', 'counter', 'rows',
       'Rows from the future, or older than an hour, when they were stored: clocks that differ, or an outage.',
       ({ latency }) => latency.clamped],

@@ -118,7 +118,7 @@ function raisedAlarms (alarms) {
  */
 function balances (stats, sinks) {
   const names = new Map(sinks.map(({ id, name }) => [id, name]))
-  const byName = Map.groupBy(ledger([...stats.metersOf('source'), ...sinks], stats.readBalances()), ({ id, sink }) => names.get(id) ?? sink)
+  const byName = Map.groupBy(ledger(stats), ({ id, sink }) => names.get(id) ?? sink)
   return [...byName].flatMap(([sink, its]) => {
     const sum = sumOf(its)
     return Object.entries(STATES).map(([state, term]) => ({ labels: { sink, state }, of: { rows: sum[term] } }))

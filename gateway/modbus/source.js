@@ -132,11 +132,15 @@ class ModbusRead {
       const last = lastGoodMs === null ? 'no answer so far' : `last answer ${this.#secondsSince(lastGoodMs)} s ago`
       return `${state}, ${last}${state === 'silent' ? this.#nextTry() : ''}`
     }
+    const { missing, all, reason } = this.#missing
+    return missing > 0 ? `${missing} of ${all} values missing: ${reason}` : undefined
+  }
+
+  get #missing () {
     const troubled = this.#pollers.flatMap(({ trouble }) => trouble ? [trouble] : [])
-    if (troubled.length === 0) return undefined
     const missing = troubled.reduce((sum, trouble) => sum + trouble.missing, 0)
     const all = this.#pollers.reduce((sum, { tagCount }) => sum + tagCount, 0)
-    return `${missing} of ${all} values missing: ${troubled[0].reason}`
+    return { missing, all, reason: troubled[0]?.reason ?? '' }
   }
 
   /** @returns {import('../stats/reader.js').Gauge} */
@@ -144,8 +148,10 @@ class ModbusRead {
     const { health } = this.#device
     const { state, latencyMs, requests, retries, timeouts, exceptions, badReplies, disconnects, queued, lastGoodMs } = health
     const { polls, skipped, unchanged, badValues, splits } = this.counters
+    const { missing, all, reason } = this.#missing
     return {
       state,
+      valueless: missing > 0 && missing === all ? reason : '',
       lastGoodSecondsAgo: lastGoodMs === null ? null : this.#secondsSince(lastGoodMs),
       latencyMs,
       requests,

@@ -50,6 +50,16 @@ export function balanceOf ({ spools, records, parked = [] }) {
   }))
 }
 
+/**
+ * What becomes of rows, as far as only records say it.
+ * @param {RecordView[]} records
+ * @returns {[before: number|null, dead: number, settled: number]}
+ */
+export function outcomeOf (records) {
+  return records.reduce(([before, all, settled], { staged, stored, dead }) => [before, all + dead, settled + staged - stored - dead],
+    [firstOf(records)?.before ?? null, 0, 0])
+}
+
 /** @param {Iterable<Balance>} balances @returns {Balance} */
 export function sumOf (balances) {
   const total = emptyBalance()

@@ -2,7 +2,7 @@ import { emptyBalance, sumOf } from './balance.js'
 
 /**
  * The balance of every sink. That of a sink behind staging is made of what databases and spools say, see `balance.js`; one that is wired to
- * its sources directly has what it has counted since the process started.
+ * its sources directly has what it has got since the process started. One behind a stage in of which nothing is known yet has none.
  *
  * @typedef {import('./balance.js').Balance} Balance
  * @typedef {Balance & {id: string, sink: string, gateway: string, source: string, isOld?: boolean}} Line  of one sink and one source;
@@ -14,11 +14,11 @@ import { emptyBalance, sumOf } from './balance.js'
 const MAX_SOURCES = 100
 
 /**
- * @param {import('./meter.js').Meter[]} meters
- * @param {Line[]} lines  of the sinks behind staging; two stage ins may both have one
+ * @param {import('./stats.js').Stats} stats
+ * @param {Line[]} [lines]  of the sinks behind staging; two stage ins may both have one
  * @returns {SinkBalance[]}
  */
-export function ledger (meters, lines) {
+export function ledger (stats, lines = stats.readBalances()) {
   const distinct = new Map(lines.map(line => [JSON.stringify([line.id, line.gateway, line.source]), line]))
   const staged = Array.from(Map.groupBy(distinct.values(), ({ id }) => id).values(), its => {
     const sources = its.map(({ id: _id, sink: _sink, ...line }) => line)
@@ -26,8 +26,8 @@ export function ledger (meters, lines) {
     return { id: its[0].id, sink: its[0].sink, ...sumOf(its), sources: worst }
   })
   const ids = new Set(staged.map(({ id }) => id))
-  const direct = meters.filter(({ stage, id }) => stage === 'sink' && !ids.has(id))
-  return [...staged, ...direct.map(meter => ({ id: meter.id, sink: meter.name, ...directBalance(meters, meter), sources: [] }))]
+  const direct = stats.meters.filter(({ stage, id }) => stage === 'sink' && !ids.has(id) && !stats.staged.has(id))
+  return [...staged, ...direct.map(meter => ({ id: meter.id, sink: meter.name, ...directBalance(meter), sources: [] }))]
 }
 
 /**
@@ -51,15 +51,11 @@ export function joined (read, spooled) {
 }
 
 /**
- * Of a sink without staging: what the sources that it stores have sent, or at least what it has got. One that has stored nothing yet may
- * have got nothing at all: sources say not where their rows go.
- * @param {import('./meter.js').Meter[]} meters
+ * Of a sink without staging: what it has got. Nobody knows what its sources have sent to it: flows filter, and are wired anew.
  * @param {import('./meter.js').Meter} meter
  * @returns {Balance}
  */
-function directBalance (meters, { rows: stored, deadLetters, lost, rowsBySource, pendingRows }) {
-  const sent = meters.filter(({ stage }) => stage === 'source').flatMap(source => [...source.rowsBySource])
-  const own = sent.filter(([source]) => rowsBySource.has(source)).reduce((sum, [, rows]) => sum + rows, 0)
-  const produced = Math.max(own, stored + deadLetters + lost + pendingRows())
-  return { ...emptyBalance(), produced, stored, deadLetters, lost, inFlight: produced - stored - deadLetters - lost }
+function directBalance ({ rows: stored, deadLetters, lost, pendingRows }) {
+  const inFlight = pendingRows()
+  return { ...emptyBalance(), produced: stored + deadLetters + lost + inFlight, stored, deadLetters, lost, inFlight }
 }

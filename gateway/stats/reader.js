@@ -66,7 +66,7 @@ export class Reader {
       intervalMs,
       meters: reports,
       gauges: this.#stats.readGauges(),
-      ledger: ledger(meters, this.#stats.readBalances()),
+      ledger: ledger(this.#stats),
       process: this.#process.read(intervalMs, Math.max(passed.source, passed.stage, passed.sink)),
       host: this.#stats.host?.report ?? null,
       alarms: this.#stats.alarms?.active ?? []

@@ -26,8 +26,10 @@ export class Stats {
   statuses = new Map()
   /** @type {Set<() => Line[]>} */
   #balances = new Set()
-  /** By the nodes of the spools. @type {Map<string, () => Line[]>} */
+  /** By the nodes of the spools. @type {Map<string, {own: () => Line[], remote: () => Line[]}>} */
   #spooled = new Map()
+  /** The nodes of the sinks that some stage in leads to, whether it runs or not. @type {Set<string>} */
+  staged = new Set()
   /** @type {Set<Reader>} */
   readers = new Set()
   /** Who else is told of meters that come and go. @type {Set<Follower>} */
@@ -147,23 +149,28 @@ export class Stats {
   }
 
   /**
-   * Likewise, what a spool knows of the sinks of this gateway.
+   * Likewise, what a spool knows of the sinks that it waits for.
    * @param {string} nodeId
-   * @param {() => Line[]} read
+   * @param {() => Line[]} own  of those of this gateway
+   * @param {() => Line[]} [remote]  of those of others, by their keys
    * @returns {() => void} removes it
    */
-  spooled (nodeId, read) {
-    this.#spooled.set(nodeId, read)
-    return () => { if (this.#spooled.get(nodeId) === read) this.#spooled.delete(nodeId) }
+  spooled (nodeId, own, remote = () => []) {
+    const spooled = { own, remote }
+    this.#spooled.set(nodeId, spooled)
+    return () => { if (this.#spooled.get(nodeId) === spooled) this.#spooled.delete(nodeId) }
   }
 
   /** @returns {Line[]} */
   readBalances () {
-    return joined([...this.#balances].flatMap(read => read()), [...this.#spooled.values()].flatMap(read => read()))
+    return joined([...this.#balances].flatMap(read => read()), [...this.#spooled.values()].flatMap(({ own }) => own()))
   }
 
-  /** What one spool knows. @param {string} nodeId */
-  readSpooled (nodeId) { return this.#spooled.get(nodeId)?.() ?? [] }
+  /** What one spool knows of sinks of this gateway, and of others. @param {string} nodeId */
+  readSpooled (nodeId) {
+    const { own, remote } = this.#spooled.get(nodeId) ?? {}
+    return { own: own?.() ?? [], remote: remote?.() ?? [] }
+  }
 
   /** @returns {Follower[]} */
   get #followers () { return [...this.readers, ...this.followers] }

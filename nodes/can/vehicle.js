@@ -39,7 +39,7 @@ async function open (RED, options, node) {
   }
 }
 
-/** "413 frames/s, 3 late" @param {ReturnType<typeof openVehicle>} vehicle @returns {() => import('../node.js').Status} */
+/** "413 frames/s, 2 missed, 3 late" @param {ReturnType<typeof openVehicle>} vehicle @returns {() => import('../node.js').Status} */
 function statusOf (vehicle) {
   let last = { frames: vehicle.counters.frames, atMs: performance.now() }
   return () => {
@@ -50,6 +50,7 @@ function statusOf (vehicle) {
     const trouble = vehicle.trouble()
     if (trouble) return { fill: 'red', shape: 'ring', text: sentence(trouble), problem: trouble }
     const rate = `${quantity(Math.round(perSecond))} frames/s`
-    return { fill: 'green', shape: 'dot', text: sentence(rate, ...counted({ refused: errors, late, missed })) }
+    const fill = missed + errors > 0 ? 'yellow' : 'green'
+    return { fill, shape: 'dot', text: sentence(rate, ...counted({ missed, refused: errors, late })) }
   }
 }

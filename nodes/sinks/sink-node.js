@@ -287,6 +287,7 @@ class SinkNode {
       const { text = '', ...looks } = failed(problem, this.known)
       return { ...looks, text: sentence(text, ...notes), ...lastError === null && { problem } } // the writer tells its own
     }
+    if (!this.sink.isWell) return { fill: 'blue', shape: 'ring', text: sentence('connecting', ...notes) }
     const others = isStill ? sinks.heldUpBy(this.id) : []
     if (others.length > 0) return { fill: 'yellow', shape: 'ring', text: sentence(`waiting for ${others.join(', ')}`, ...notes) }
     const notice = this.sink.notice()

@@ -7,7 +7,7 @@ import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { defineNode, fail, failClosing, failed, failedGauge, handlesInput, logOf, throttledStatus } from '../node.js'
-import { nameOf, nameSources, sourceNameOf } from '../names.js'
+import { nameSources, sourceNameOf } from '../names.js'
 import { counted, sentence } from '../status.js'
 
 /**
@@ -39,7 +39,7 @@ export function defineSource (RED, type, schema, open) {
   defineNode(RED, type, schema, (node, options) => {
     const show = throttledStatus(node)
     const named = { ...options, name: sourceNameOf(RED, node, options) }
-    const runner = new Runner(node, nameOf(RED, node), show, context => open(named, context))
+    const runner = new Runner(node, named.name, show, context => open(named, context))
     const commands = { start: () => runner.start(), stop: () => runner.stop() }
 
     handlesInput(node, ({ payload }) => {
@@ -165,7 +165,7 @@ class Runner {
       return this.#show({ fill: 'grey', shape: 'dot', text })
     }
     this.#fail(error)
-    this.#dropGauge = failedGauge(this.#node, error)
+    this.#dropGauge = failedGauge(this.#node, this.#name, error)
   }
 
   async #close () {

@@ -42,6 +42,6 @@ export async function openStage (RED, node, { broker, gauge = () => ({}), ...opt
     const { requiredSinks: required, spoolBytes, ...state } = stage.state
     return { ...state, ...brokerOf(link), onDiskBytes: spoolBytes, requiredSinks: required.join(', '), ...gauge() }
   }, node.id)
-  const dropSpooled = stats.spooled(node.id, () => stage.balances)
+  const dropSpooled = stats.spooled(node.id, () => stage.balances, () => stage.remoteBalances)
   return { stage, link, close: () => closeAll(dropGauge, dropSpooled, () => stage.close(() => connection.close()), release) }
 }

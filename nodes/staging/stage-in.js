@@ -34,6 +34,9 @@ import { schema } from './stage-in.schema.js'
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
   serveSeen(RED)
+  onFlows(RED, 'flows:started', () => {
+    stats.staged = new Set(readersOf(configsOf(RED), '').flatMap(({ sinks }) => sinks.map(({ node }) => node)))
+  })
   defineNode(RED, 'sluice-stage-in', schema, async (node, options) => {
     const mapper = new Mapper(options.mappings, options)
     const show = throttledStatus(node)

@@ -107,6 +107,19 @@ describe('Alarms of sources', () => {
     expect(rig.pass(15, () => sends(meter))).to.deep.equal([])
   })
 
+  it('say that a device answers, and not one value of it can be read', () => {
+    rig.gauge('source press', { state: 'good', lastGoodSecondsAgo: 0, valueless: 'exception 2' })
+    rig.gauge('source saw', { state: 'good', lastGoodSecondsAgo: 0, valueless: '' })
+    rig.gauge('source bus', { state: 'silent', lastGoodSecondsAgo: 1, valueless: 'exception 2' })
+    expect(rig.pass(MINUTE)).to.have.members([
+      'values-missing problem: No value of press can be read, although its device answers',
+      'device-silent problem: The device of bus does not answer: its last answer came 1 s ago'
+    ])
+    expect(rig.alarms.active.find(({ kind }) => kind === 'values-missing')?.reason).to.equal('exception 2')
+    rig.gauge('source press', { valueless: '' })
+    expect(rig.pass(15)).to.have.length(1)
+  })
+
   it('say that a device does not answer', () => {
     rig.gauge('source press', { state: 'silent', lastGoodSecondsAgo: 90 })
     rig.gauge('source saw', { state: 'silent', lastGoodSecondsAgo: null })

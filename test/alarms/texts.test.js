@@ -18,7 +18,8 @@ const code = files.map(name => readFileSync(join(GATEWAY, name), 'utf8')).join('
 const made = [
   ...Object.keys(KINDS).filter(kind => !(kind in machineKinds)).map(kind => `${kind}.several`), // there is one machine
   ...['identity-clash', 'set-back', 'strangers', 'impossible', 'too-big', 'doubts', 'rows-lost', 'rows-lost.gone', 'rows-dropped',
-    'broker-unreachable', 'broker-unreachable.refused'].map(kind => `${kind}.fix`),
+    'broker-unreachable', 'broker-unreachable.refused', 'not-stored.sink.unreached', 'not-stored.sink.stopped', 'not-stored.sink.away'
+  ].map(kind => `${kind}.fix`),
   ...['', '.filling', '.refused', '.refused.filling'].map(end => `broker-unreachable${end}`),
   ...['now', 'before'].map(when => `host.power.${when}`),
   ...['underVoltage', 'frequencyCapped', 'throttled', 'softTemperatureLimit'].map(reason => `host.power.${reason}`)

@@ -4,6 +4,7 @@ import { encode } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { Places } from '../../broker/in/places.js'
 import { Streams } from '../../broker/in/streams.js'
 import { observed } from './observed.js'
+import { spoolMark } from '../../broker/spool-mark.js'
 import { batchOf, FakeDatabase, until, wired } from './pipeline.js'
 
 const silent = { info () {}, warn () {}, error () {} }
@@ -169,6 +170,7 @@ describe('a reader', () => {
     await until(() => Object.values(local.at(-1)?.commit.sources.press ?? {})[0]?.[0]?.[1] === 4)
     expect(local.at(-1)).to.deep.include({ consumer: 'gw', sink: 'one', gateway: 'gw' })
     expect(Object.values(local.at(-1).commit.sources.press)).to.have.nested.property('[0][0][1]', 4)
+    expect(local.at(-1).outcomes).to.deep.equal({ press: { [spoolMark('out')]: [0, 0, 0] } })
     expect(heard).to.deep.equal([])
   })
 

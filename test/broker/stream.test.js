@@ -180,10 +180,39 @@ describe('what a consumer knows of a source', () => {
 
     it('never shows dead letters as stored: what was committed since is in flight until it is read', () => {
       holds({ [first]: [0, 0] })
+      stream.isQuiet = true
       commit(first, 0)
       expect(stream.balance('db')).to.include({ stored: 0, deadLetters: 0, inFlight: ROWS })
       stream.storedBy('db').read([{ ...record(first, 0), stored: ROWS - 3, dead: 3 }], readings + 1)
       expect(stream.balance('db')).to.include({ stored: ROWS - 3, deadLetters: 3, inFlight: 0 })
+    })
+
+    it('takes what no spool holds any more for lost only once a broker brings nothing of it, and what has come is stored', () => {
+      const drops = (/** @type {number} */ from) => stream.setHead('out', {
+        source: 'press',
+        rows: 10 * ROWS,
+        replacedRows: 0,
+        epochs: [{ epoch: first, first: from, last: 9, before: from * ROWS, rows: 10 * ROWS, lost: [], replaced: [], doubt: [] }]
+      })
+      const lost = () => {
+        const { produced, ...terms } = stream.balance('db')
+        expect(Object.values(terms).reduce((sum, rows) => sum + rows), 'balance').to.equal(produced)
+        return terms.lost / ROWS
+      }
+      stored({ [first]: [[0, 2]] })
+      drops(5)
+      expect(lost(), 'the broker may have it').to.equal(0)
+      stream.observe(first, 3)
+      stream.hold({ epoch: first, seq: 3 })
+      stream.observe(first, 5)
+      expect(lost(), 'one has come').to.equal(0)
+      stream.release({ epoch: first, seq: 3 })
+      stored({ [first]: [[0, 3]] })
+      expect(lost(), 'the other was overtaken').to.equal(1)
+      drops(8)
+      expect(lost(), 'what is known to be lost stays so').to.equal(1)
+      stream.isQuiet = true
+      expect(lost()).to.equal(4)
     })
 
     it('counts no batch twice that it has and that was committed meanwhile', () => {

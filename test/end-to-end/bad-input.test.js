@@ -162,7 +162,7 @@ describe('Bad input to a running gateway', function () {
     )
     await gateway.until(() => rowsOf('press') === 5, () => `5 rows: ${rowsOf('press')}`)
     expect((await gateway.meter('sink', 'store'))?.deadLetters).to.equal(1)
-    await gateway.until(() => gateway.status('store').endsWith(', 1 dead letters'), () => gateway.status('store'))
+    await gateway.until(() => gateway.status('store').endsWith(', 1 dead letter'), () => gateway.status('store'))
     expect((await deadLetters('store')).map(({ source, values }) => ({ source, values }))).to.deep.equal([
       { source: 'press', values: ['fast'] }
     ])

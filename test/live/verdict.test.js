@@ -4,7 +4,7 @@ import { verdictOn } from '../../gateway/live/page/verdict.js'
 describe('The verdict of the live page', () => {
   /** Without texts, a sentence is its key. @param {object} stage @param {object} [more] */
   const on = (stage, more = {}) => verdictOn(/** @type {any} */ ({
-    tick: { isRunning: true },
+    tick: { isRunning: true, failed: '' },
     storedRate: 5,
     alarms: [],
     sources: [{ level: 'good' }],
@@ -18,6 +18,10 @@ describe('The verdict of the live page', () => {
     expect(on({ status: { fill: 'yellow' } })).to.include({ level: 'good' })
     expect(on({ status: { fill: 'red' } })).to.include({ level: 'warning', sentence: 'verdict.red', topic: 'red in' })
     expect(on({ blocked: 'it is full' })).to.include({ level: 'warning', topic: 'red in' })
+  })
+
+  it('is not that all is right while a node does nothing, whose alarm takes some seconds', () => {
+    expect(on({}, { tick: { isRunning: true, failed: 'stage out 2' } })).to.include({ level: 'warning', topic: 'failed stage out 2' })
   })
 
   it('is that all is right where a gateway stages what others store, and not where nobody could', () => {

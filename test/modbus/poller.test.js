@@ -149,6 +149,14 @@ describe('Modbus read', () => {
       expect(recording.warnings[0]).to.match(/^plant, holding registers 1: .*exception 2/)
       expect(source.trouble?.()).to.equal('1 of 3 values missing: exception 2')
       expect(counters.errors).to.equal(2)
+      expect(source.gauge?.()).to.include({ state: 'good', valueless: '' })
+    })
+
+    it('says why not one value can be read, although the device answers', async () => {
+      const { device, run, source } = open({ tags: [FLOW, LEVEL], groups: FAST })
+      device.fails = () => exception(2)
+      await run(150)
+      expect(source.gauge?.()).to.include({ state: 'good', valueless: 'exception 2' })
     })
 
     it('returns to whole requests when the halves are refused too', async () => {

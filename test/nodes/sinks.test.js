@@ -256,6 +256,21 @@ describe('sink and stage nodes', () => {
       expect([values(), finished]).to.deep.equal([[0], ['in:0']])
     })
 
+    it('is blue until its database has answered, as on the live page', async () => {
+      const { sink: opening } = LazySink.prototype
+      LazySink.prototype.sink = () => new Promise(() => {})
+      try {
+        const node = await load()
+        await once(node, 'call:status')
+        const [{ fill, text }] = node.status.lastCall.args
+        expect(fill).to.equal('blue')
+        expect(text).to.match(/^connecting/)
+        await helper.unload()
+      } finally {
+        LazySink.prototype.sink = opening
+      }
+    })
+
     it('opens no more connections once it is closed', async () => {
       let opened = 0
       const lazy = new LazySink(async () => {

@@ -49,7 +49,9 @@ describe('a source node', () => {
     const sourceOf = async id => {
       for (;;) {
         await statusLike(helper.getNode(id), /rows\/s/)
-        const source = [...stats.metersOf('source').find(({ running }) => running.has(id))?.rowsBySource.keys() ?? []].at(-1)
+        const meter = stats.metersOf('source').find(({ running }) => running.has(id))
+        const source = [...meter?.rowsBySource.keys() ?? []].at(-1)
+        if (source) expect(meter?.name).to.equal(source)
         if (source) return source
       }
     }

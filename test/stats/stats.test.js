@@ -230,7 +230,7 @@ describe('Gauges', () => {
 describe('Ledger', () => {
   const zero = { beforeItBegan: 0, deadLetters: 0, settled: 0, parked: 0, lost: 0, inFlight: 0 }
 
-  it('balances a sink without staging against what its sources have sent', () => {
+  it('balances a sink without staging against what it has got, and not what sources have sent before it was wired, or to others', () => {
     const { clock, stats } = statsAt()
     stats.meter('source', 'machine').record(rowsOfAge(clock.nowNs, [1, 1, 1, 1], 'machine'))
     stats.meter('source', 'bus').record(rowsOfAge(clock.nowNs, [1, 1], 'bus'))
@@ -242,11 +242,21 @@ describe('Ledger', () => {
     stats.meter('sink', 'unreached').pendingRows = () => 2
     const reader = stats.reader()
     expect(reader.read().ledger).to.deep.equal([
-      { ...zero, id: 'all', sink: 'all', produced: 6, stored: 3, deadLetters: 1, lost: 1, inFlight: 1, sources: [] },
+      { ...zero, id: 'all', sink: 'all', produced: 5, stored: 3, deadLetters: 1, lost: 1, sources: [] },
       { ...zero, id: 'bus only', sink: 'bus only', produced: 2, stored: 2, sources: [] },
       { ...zero, id: 'idle', sink: 'idle', produced: 0, stored: 0, sources: [] },
       { ...zero, id: 'unreached', sink: 'unreached', produced: 2, stored: 0, inFlight: 2, sources: [] }
     ])
+    reader.close()
+  })
+
+  it('has none of a sink behind a stage in that has not started, of which nothing is known', () => {
+    const { stats } = statsAt()
+    stats.meter('sink', 'db', 'a1').rows = 4
+    stats.meter('sink', 'direct', 'b2').rows = 3
+    stats.staged = new Set(['a1'])
+    const reader = stats.reader()
+    expect(reader.read().ledger.map(({ id, produced }) => [id, produced])).to.deep.equal([['b2', 3]])
     reader.close()
   })
 

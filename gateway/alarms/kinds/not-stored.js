@@ -18,8 +18,8 @@ const WAITING_MS = 900_000
 /** @type {Omit<Kind, 'several'>} */
 export const notStored = {
   when: 'Rows have come into a spool for 2 min, and no sink has stored any, nor has one of another gateway said so; or one of ' +
-    'this gateway has not, while others have, also of what has waited for 15 min: a stage in is disabled, or leads to no sink that ' +
-    'runs. Not raised beside an alarm that says why.',
+    'the sinks that it waits for has not, while others have, also of what has waited for 15 min: a stage in is disabled, or leads to no ' +
+    'sink that runs, or another gateway is away. Not raised beside an alarm that says why.',
   level: 'warning',
   knows: isStoringAgain,
   raiseAfterMs: 0,
@@ -60,7 +60,7 @@ function isStoring ({ gauge: { confirmed, unstoredBytes }, takers }) {
 }
 
 /** Likewise for one sink. @param {Served} served */
-function isServed ({ rows, sink }) { return rows === 0 || sink !== undefined && hasDone(sink) }
+function isServed ({ rows, sink, hasStored }) { return rows === 0 || hasStored || sink !== undefined && hasDone(sink) }
 
 /** @param {Snapshot} snapshot @param {import('../../stats/alarm.js').Subject} subject */
 function isStoringAgain ({ spools }, subject) {
@@ -80,7 +80,7 @@ function stallOf (stalledMs, beforeMs, longMs = STALLED_MS) {
 }
 
 /**
- * The sinks of this gateway that store nothing of a spool, while others do.
+ * The sinks that store nothing of a spool, while others do.
  * @param {Snapshot} snapshot
  * @param {Spool} spool
  * @param {Parameters<Kind['read']>[1]} lastingMs
@@ -91,15 +91,17 @@ function unserved (snapshot, spool, lastingMs) {
     const { name, nodeId, sink, rows } = served
     const subject = { type: /** @type {const} */ ('sink'), name, nodeId }
     const lastsMs = stallOf(served.stalledMs, isServed(served) ? null : lastingMs(subject), served.hasGrown ? STALLED_MS : WAITING_MS)
-    if (lastsMs === null || isExplained(snapshot, [nodeId], sink ? [sink] : [])) return []
+    const isAway = nodeId === undefined
+    if (lastsMs === null || (isAway ? snapshot.unconnected.length > 0 : isExplained(snapshot, [nodeId], sink ? [sink] : []))) return []
+    const why = isAway ? 'not-stored.sink.away' : sink ? 'not-stored.sink.unreached' : 'not-stored.sink.stopped'
     return [{
       subject,
       level: 'warning',
       what: phrase('not-stored.sink', {
         name: short(name), spool: short(spool.name), rows: counted(rows), count: rows, time: lasting(lastsMs / 1000)
       }),
-      reason: phrase(sink ? 'not-stored.sink.unreached' : 'not-stored.sink.stopped'),
-      fix: phrase(sink ? 'not-stored.sink.unreached.fix' : 'not-stored.sink.stopped.fix'),
+      reason: phrase(why),
+      fix: phrase(`${why}.fix`),
       lastsMs
     }]
   })

@@ -56,6 +56,21 @@ export const sourceKinds = {
         }
       })
   },
+  'values-missing': {
+    when: 'A Modbus device answers, and every value of its source is missing.',
+    level: 'problem',
+    knows: ({ devices }, subject) => placesOf(devices, subject).some(({ gauge }) => gauge.state === 'good'),
+    raiseAfterMs: 15_000,
+    clearAfterMs: 10_000,
+    read: ({ devices }) => devices.filter(({ gauge: { state, valueless } }) => state === 'good' && valueless)
+      .map(({ name, nodeId, gauge: { valueless } }) => ({
+        subject: { type: 'source', name, nodeId },
+        level: 'problem',
+        what: phrase('values-missing', { name: short(name) }),
+        reason: String(valueless),
+        fix: phrase('values-missing.fix')
+      }))
+  },
   'node-failed': {
     when: 'A node cannot work as it is set, has ended with an error, or was not made by Node-RED: what /sluice/health/ready calls ' +
       'missing, without brokers and sinks.',

@@ -92,7 +92,7 @@ export const stagingKinds = {
     level: 'problem',
     knows: ({ spools }, subject) => placesOf(spools, subject).some(({ gauge }) => Number(gauge.accepted) > 0),
     raiseAfterMs: 5000,
-    clearAfterMs: 60_000,
+    clearAfterMs: 10_000,
     read: ({ spools, limits }) => spools.flatMap(spool => {
       const { onDiskBytes, maxBytes, unstoredBytes, blocked } = spool.gauge
       const percent = Math.round(Number(onDiskBytes) / Number(maxBytes) * 100)
@@ -104,7 +104,7 @@ export const stagingKinds = {
         subject: stageOf(spool),
         level: blocked ? 'problem' : 'warning',
         what: blocked
-          ? phrase(spool.gauge.refusedRows === undefined ? 'spool.waits' : 'spool.refuses', { name }) // as a stage out does
+          ? phrase(spool.gauge.isRefusing && spool.gauge.refusedRows !== undefined ? 'spool.refuses' : 'spool.waits', { name })
           : phrase(filling === null ? 'spool' : 'spool.filling', { name, percent, ...filling && { time: filling } }),
         reason: blocked ? phrase('spool.reason', { blocked: String(blocked), bytes }) : phrase('spool.to-store', { bytes }),
         fix: phrase('spool.fix')

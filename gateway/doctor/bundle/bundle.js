@@ -102,7 +102,7 @@ function settingsOf ({ environment, userDir, port }) {
 async function statsOf ({ isHere, state, port }) {
   if (isHere) {
     const meters = stats.meters.map(({ stage, name, totals }) => ({ stage, name, ...totals }))
-    return { meters, gauges: stats.readGauges(), ledger: ledger(stats.meters, stats.readBalances()), host: await stats.host?.refresh() }
+    return { meters, gauges: stats.readGauges(), ledger: ledger(stats), host: await stats.host?.refresh() }
   }
   if (state === 'stopped') return 'The gateway does not run.\n'
   const answer = await fetch(`http://127.0.0.1:${port}/sluice/metrics`, {

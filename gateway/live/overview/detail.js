@@ -75,6 +75,6 @@ export function sinkDetail (stats, { said }, id) {
     gauge: stats.readGauges()[`sink ${meter.name}`] ?? {},
     latency: meter.latency.summary(),
     writes: meter.writes.summary(),
-    balance: ledger(stats.meters, stats.readBalances()).find(each => each.id === id) ?? null
+    balance: ledger(stats).find(each => each.id === id) ?? null
   }
 }

@@ -1,3 +1,4 @@
+import { failedNodes } from '../../stats/failed-nodes.js'
 import { ledger } from '../../stats/ledger.js'
 import { ProcessReader } from '../../stats/process.js'
 import { sinkState, stagesOf, stageState } from './places.js'
@@ -44,6 +45,7 @@ import { lastBatches, nodeIdOf, sentRows, sourcesOf } from './sources.js'
  * @property {{cpuPercent: number, rssBytes: number, eventLoopDelayMs: number, uptimeSeconds: number}} process
  * @property {import('../../stats/host/host.js').HostReport|null} host
  * @property {boolean} isRunning  the flows
+ * @property {string} failed  a node that does nothing: its name; '' for none
  */
 
 /** What every source has in every sink is told each second while it is so little, and else each five. */
@@ -117,10 +119,11 @@ export class Overview {
       ...(changed.layout || this.#isStoredDue(meters.length)) && { stored: { timeMs: time, rows: this.#stored(meters) } },
       sinks: meters.map(meter => sinkState(meter, gauges[`sink ${meter.name}`], times.get(meter), statusOf(meter.id))),
       stages: stages.map(({ gauge, nodeId }) => stageState(gauge, statusOf(nodeId))),
-      ...this.#ticks % BALANCE_TICKS === 0 && { balances: this.#balances(meters) },
+      ...this.#ticks % BALANCE_TICKS === 0 && { balances: this.#balances() },
       process: this.#usage(),
       host: stats.host?.report ?? null,
-      isRunning: this.#isRunning()
+      isRunning: this.#isRunning(),
+      failed: failedNodes(stats, gauges)[0]?.name ?? ''
     }
     this.#ticks++
     this.#whole = { ...this.#whole, ...tick }
@@ -204,10 +207,8 @@ export class Overview {
     }))
   }
 
-  /** @param {import('../../stats/meter.js').Meter[]} sinks */
-  #balances (sinks) {
-    const meters = [...this.#stats.metersOf('source'), ...sinks]
-    return ledger(meters, this.#lines).map(({ sources, ...balance }) => ({ ...balance, isStaged: sources.length > 0 }))
+  #balances () {
+    return ledger(this.#stats, this.#lines).map(({ sources, ...balance }) => ({ ...balance, isStaged: sources.length > 0 }))
   }
 
   #usage () {

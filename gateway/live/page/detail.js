@@ -88,7 +88,8 @@ export class Detail {
   #showState ({ nodeId, editorId, status }) {
     const alarm = this.#plant.alarms.find(({ subject }) => subject.type === this.#type &&
       (subject.nodeId === nodeId && nodeId !== null || subject.name === this.#heading.textContent))
-    say(this.#status, [alarm?.what, status.text].filter(Boolean).join(' · ') || text('detail.noNode'))
+    const said = status.fill === 'green' ? text('state.good') : status.text // whose rate and counts are told below
+    say(this.#status, alarm?.what ?? said ?? text('detail.noNode'))
     if (this.#links.childElementCount > 0 || this.#editor === null || editorId === null) return
     this.#links.append(element('a', { class: 'button', href: `${this.#editor}#node/${editorId}` }, text('detail.editor')))
   }

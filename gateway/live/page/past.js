@@ -43,6 +43,9 @@ export function curvesOf (keys, past, tracks, { fromMs, toMs }) {
   const { fromMs: pastMs = 0, stepMs = 1 } = past ?? {}
   const old = Array.from({ length: count }, (_, i) => i)
     .filter(i => pastMs + (i + 1) * stepMs <= liveMs && pastMs + (i + 1) * stepMs >= fromMs && pastMs + i * stepMs <= toMs)
+  // The step under way is not recorded yet: no hole in the curve.
+  const known = old.findLastIndex(i => keys.some(key => (past?.series[key]?.[i] ?? null) !== null))
+  if (known >= 0 && liveMs - (pastMs + (old[known] + 1) * stepMs) < 2 * stepMs) old.length = known + 1
   const recent = tracks ? tracks.times.map((_, i) => i).filter(i => tracks.times[i] >= fromMs && tracks.times[i] <= toMs) : []
   return {
     times: [...old.map(i => (pastMs + (i + 0.5) * stepMs) / 1000), ...recent.map(i => /** @type {Tracks} */ (tracks).times[i] / 1000)],

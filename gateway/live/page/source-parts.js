@@ -36,7 +36,7 @@ export function sourceParts (found, plant, key) {
 /** @param {SourceDetail} found @param {Plant} plant @param {string} key */
 function storedTable ({ sinks }, plant, key) {
   const rates = plant.source(key)?.storedRates ?? []
-  const heads = ['sink.name', 'detail.rate', 'balance.stored', 'balance.inFlight', 'balance.deadLetters', 'balance.lost']
+  const heads = ['sink.name', 'detail.rate', 'list.stored', 'list.inFlight', 'stored.deadLetters', 'stored.lost']
   const figure = (/** @type {number|null} */ rows) => element('td', { class: 'figure' }, rows === null ? '–' : counted(rows))
   const lines = sinks.map(sink => {
     const at = plant.sinks.findIndex(({ id }) => id === sink.id)

@@ -29,6 +29,8 @@ export function verdictOn (plant, goneSinceMs) {
   if (!plant.tick.isRunning) return { level: 'busy', sentence: text('verdict.starting'), topic: 'starting' }
   const away = [...sinks, ...stages].find(({ isConnected }) => !isConnected)
   if (away) return { level: 'warning', sentence: text('verdict.away', { name: away.name }), topic: `away ${away.name}` }
+  const { failed } = plant.tick
+  if (failed) return { level: 'warning', sentence: text('verdict.red', { name: failed }), topic: `failed ${failed}` }
   const red = [...sinks, ...sources].find(({ level }) => level === 'problem') ?? stages.find(stage => stageLevel(stage) === 'problem')
   if (red) return { level: 'warning', sentence: text('verdict.red', { name: red.name }), topic: `red ${red.name}` }
   const isStaged = stages.some(({ maxBytes }) => maxBytes !== null)
