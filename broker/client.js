@@ -2,8 +2,8 @@
  * What staging needs of a client of a broker: a client of MQTT.js is one (connection/connection.js), a link to a Kafka cluster another
  * (kafka/link.js). Whatever a broker does, it may lose, repeat and reorder.
  *
- * @typedef {'connect'|'close'|'error'|'message'|'packetsend'|'packetreceive'} ClientEvent  `connect` ({sessionPresent}); `close`: also of an
- *   attempt in vain; `message` (topic, payload, {retain}); the others only where a broker may end a connection for a message
+ * @typedef {'connect'|'close'|'error'|'message'|'packetsend'|'packetreceive'} ClientEvent  `connect` ({sessionPresent}); `close`: also of
+ *   an attempt in vain; `message` (topic, payload, {retain}); the others only where a broker may end a connection for a message
  * @typedef {{topic: string, qos: number}} Granted
  * @typedef {{qos: 0|1, retain?: boolean, properties?: {contentType?: string}}} PublishOptions
  *
@@ -14,8 +14,8 @@
  * @property {{maximumPacketSize?: number}} [serverProperties]
  * @property {(topic: string, payload: string|Buffer, options: PublishOptions, callback?: (error?: any) => void) => void} publish  what is
  *   not acknowledged when a connection ends is sent again with the next
- * @property {(topics: string[], options: {qos: 1}, callback: (error: Error|null, granted?: Granted[]) => void) => unknown} subscribe  what is
- *   retained comes each time
+ * @property {(topics: string[], options: {qos: 1}, callback: (error: Error|null, granted?: Granted[]) => void) => unknown} subscribe  what
+ *   is retained comes each time
  * @property {(topics: string[], options: {qos: 1}) => Promise<unknown>} subscribeAsync
  * @property {(topic: string) => unknown} unsubscribe
  * @property {(event: ClientEvent, listener: (...args: any[]) => void) => unknown} on

@@ -114,7 +114,8 @@ export class Streams {
   keep (isKept) {
     for (const [gateway, sources] of this.#gateways) {
       const spools = this.#spools.get(gateway) ?? new Map()
-      for (const source of [...sources.keys()].filter(source => !isKept(gateway, source))) {
+      for (const source of [...sources.keys()]) {
+        if (isKept(gateway, source)) continue
         const stream = /** @type {Stream} */ (sources.get(source))
         for (const [spool, known] of spools) {
           if (known.delete(source)) this.#places.add(gateway, difference(stream.headOf(spool), null))

@@ -38,7 +38,7 @@ export async function preflight (options) {
       try {
         const topic = await server.use(() => client.ensureTopic(name, { partitions, configs }))
         const found = await server.use(() => client.configsOf(name, CONFIGS))
-        const replicas = Math.min(...topic.partitions.map((/** @type {any} */ { replicas }) => replicas.length))
+        const replicas = Math.min(...topic.partitions.map((/** @type {any} */ its) => its.replicas.length))
         findings.push(...judge({ name, wanted: configs['cleanup.policy'] ?? 'delete', brokers: brokers.length, replicas, configs: found }))
       } catch (error) {
         findings.push({ level: 'error', code: 'topic', text: `The topic ${name} cannot be looked at: ${describe(error)}`, fix: RIGHTS })
@@ -78,19 +78,18 @@ function judge ({ name, wanted, brokers, replicas, configs }) {
     add('error', 'cleanup-policy', `The topic ${name} has the cleanup policy "${policy}": ${why}.`, `Set its cleanup.policy to ${wanted}.`)
   }
   if (config('unclean.leader.election.enable', 'false') === 'true') {
-    add('warning', 'unclean-election', `A broker that lacks the newest of ${name} may take it over: that is lost, and comes again from ` +
-      'the spools.', 'Set its unclean.leader.election.enable to false.')
+    const text = `A broker that lacks the newest of ${name} may take it over: what that loses comes again from the spools.`
+    add('warning', 'unclean-election', text, 'Set its unclean.leader.election.enable to false.')
   }
   if (brokers === 1) {
-    add('info', 'one-broker', 'A single broker acknowledges what is not on its disk yet: what a loss of power takes comes again from ' +
-      'the spools.', '')
+    const text = 'A single broker acknowledges what is not on its disk yet: what a loss of power takes comes again from the spools.'
+    add('info', 'one-broker', text, '')
   } else if (replicas < Math.min(3, brokers)) {
-    const copies = replicas === 1 ? 'no second copy' : '2 copies'
-    add('warning', 'replicas', `The topic ${name} has ${copies}: while a broker is away, it may be, too.`,
-      'Give it three replicas (default.replication.factor, before it is created).')
+    const text = `The topic ${name} has ${replicas === 1 ? 'no second copy' : '2 copies'}: while a broker is away, it may be, too.`
+    add('warning', 'replicas', text, 'Give it three replicas (default.replication.factor, before it is created).')
   } else if (Number(config('min.insync.replicas', '1')) < 2) {
-    add('warning', 'in-sync', `What is sent to ${name} is acknowledged once a single broker has it: if that is lost, it comes again from ` +
-      'the spools.', 'Set its min.insync.replicas to 2.')
+    const text = `What is sent to ${name} is acknowledged once a single broker has it: what is lost with that comes again from the spools.`
+    add('warning', 'in-sync', text, 'Set its min.insync.replicas to 2.')
   }
   const retentionMs = Number(config('retention.ms', '-1'))
   if (name === STAGE_TOPICS.data.name && retentionMs >= 0 && retentionMs < DAY_MS) {
