@@ -557,7 +557,7 @@ export const errors = {
     ],
     SLUICE_KAFKA_TOPIC_LOST: [
       'A topic that batches are staged in was deleted, or created anew.',
-      'If it was not meant, find out who deletes topics with the prefix `sluice_stage_`. It is created, and what no sink has stored is sent.'
+      'If it was not meant, find out who deletes topics with the prefix `sluice_stage_`. It is created, and what is not stored is sent.'
     ],
     SLUICE_BROKER_PORT: [
       'The *embedded broker* cannot listen on its port.',

@@ -68,9 +68,8 @@ const RIGHTS = 'Allow this user Create, Describe, DescribeConfigs, Read and Writ
 function judge ({ name, wanted, brokers, replicas, configs }) {
   /** @type {Finding[]} */
   const findings = []
-  const add = (/** @type {Finding['level']} */ level, /** @type {string} */ code, /** @type {string} */ text, /** @type {string} */ fix) => {
-    findings.push({ level, code, text, fix })
-  }
+  /** @param {Finding['level']} level @param {string} code @param {string} text @param {string} fix */
+  const add = (level, code, text, fix) => { findings.push({ level, code, text, fix }) }
   const config = (/** @type {string} */ key, /** @type {string} */ usual) => configs.get(key) || usual
   const policy = config('cleanup.policy', wanted)
   if (policy !== wanted) {
@@ -88,7 +87,7 @@ function judge ({ name, wanted, brokers, replicas, configs }) {
     const text = `The topic ${name} has ${replicas === 1 ? 'no second copy' : '2 copies'}: while a broker is away, it may be, too.`
     add('warning', 'replicas', text, 'Give it three replicas (default.replication.factor, before it is created).')
   } else if (Number(config('min.insync.replicas', '1')) < 2) {
-    const text = `What is sent to ${name} is acknowledged once a single broker has it: what is lost with that comes again from the spools.`
+    const text = `What is sent to ${name} is acknowledged once a single broker has it: what that loses comes again from the spools.`
     add('warning', 'in-sync', text, 'Set its min.insync.replicas to 2.')
   }
   const retentionMs = Number(config('retention.ms', '-1'))
