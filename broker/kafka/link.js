@@ -2,13 +2,12 @@ import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoff } from '../../gateway/base/backoff.js'
 import { SluiceError } from '../../gateway/base/errors.js'
-import { isAnswer } from '../../gateway/kafka/client.js'
 import { TopicReader } from '../../gateway/kafka/reader.js'
 import { isForTopic } from '../topics.js'
 import { Incoming } from './incoming.js'
 import { Outgoing, OVERHEAD_BYTES } from './outgoing.js'
 import { Retained } from './retained.js'
-import { STAGE_TOPICS, stageTopicOf, stageTopicsFor } from './topics.js'
+import { onceCreated, STAGE_TOPICS, stageTopicOf, stageTopicsFor } from './topics.js'
 
 /**
  * @typedef {import('./topics.js').StageTopicName} StageTopicName
@@ -29,8 +28,6 @@ import { STAGE_TOPICS, stageTopicOf, stageTopicsFor } from './topics.js'
 const NAMES = ['data', 'state', 'control', 'resent']
 const WATCH_MS = 2000
 const RETRY_MS = { first: 200, max: 3000, jitter: 0.5 }
-/** For a topic that has just been created to be there. */
-const CREATED_MS = 5000
 const MAX_MESSAGE_BYTES = 'max.message.bytes'
 
 /**
@@ -162,21 +159,10 @@ export class KafkaLink extends EventEmitter {
   /** @returns {Promise<Found>} */
   async #findTopics () {
     const found = await Promise.all(NAMES.map(async name => {
-      return [name, await this.#ensured(STAGE_TOPICS[name])]
+      const { name: topic, partitions, configs } = STAGE_TOPICS[name]
+      return [name, await onceCreated(() => this.#client.ensureTopic(topic, { partitions, configs }))]
     }))
     return Object.fromEntries(found)
-  }
-
-  /** @param {import('./topics.js').StageTopic} topic */
-  async #ensured ({ name, partitions, configs }) {
-    for (const end = performance.now() + CREATED_MS; ;) {
-      try {
-        return await this.#client.ensureTopic(name, { partitions, configs })
-      } catch (error) {
-        if (!isAnswer(error, 'UNKNOWN_TOPIC_OR_PARTITION') || performance.now() > end) throw error
-        await sleep(100)
-      }
-    }
   }
 
   /** Of all topics; who may not ask for it learns of it with the first that is larger. */

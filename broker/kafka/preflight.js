@@ -1,6 +1,6 @@
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { connect } from '../../gateway/databases/kafka/connection.js'
-import { STAGE_TOPICS } from './topics.js'
+import { onceCreated, STAGE_TOPICS } from './topics.js'
 
 /**
  * @typedef {import('../preflight/preflight.js').Report} Report
@@ -36,8 +36,8 @@ export async function preflight (options) {
     const topics = /** @type {StageTopic[]} */ (Object.values(STAGE_TOPICS))
     for (const { name, partitions, configs } of topics) {
       try {
-        const topic = await server.use(() => client.ensureTopic(name, { partitions, configs }))
-        const found = await server.use(() => client.configsOf(name, CONFIGS))
+        const topic = await server.use(() => onceCreated(() => client.ensureTopic(name, { partitions, configs })))
+        const found = await server.use(() => onceCreated(() => client.configsOf(name, CONFIGS)))
         const replicas = Math.min(...topic.partitions.map((/** @type {any} */ its) => its.replicas.length))
         findings.push(...judge({ name, wanted: configs['cleanup.policy'] ?? 'delete', brokers: brokers.length, replicas, configs: found }))
       } catch (error) {

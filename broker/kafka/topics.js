@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { compatibilityPartitioner } from '@platformatic/kafka'
+import { isAnswer } from '../../gateway/kafka/client.js'
 import { ROOT } from '../topics.js'
 
 /**
@@ -50,6 +52,26 @@ export function stageTopicsFor (filter) {
 /** @param {string} topic  or a filter */
 function kindOf (topic) {
   return topic.startsWith(`${ROOT}/`) ? topic.slice(ROOT.length + 1).split('/', 2)[1] ?? '' : ''
+}
+
+/** For a topic that has just been created to be there. */
+const CREATED_MS = 10_000
+
+/**
+ * Does something with a topic that may have just been created: brokers hear of it one after the other.
+ * @template T
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export async function onceCreated (work) {
+  for (const end = performance.now() + CREATED_MS; ;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isAnswer(error, 'UNKNOWN_TOPIC_OR_PARTITION') || performance.now() > end) throw error
+      await sleep(100)
+    }
+  }
 }
 
 const MAX_KNOWN = 10_000
