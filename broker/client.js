@@ -14,7 +14,7 @@
  * @property {{maximumPacketSize?: number}} [serverProperties]
  * @property {(topic: string, payload: string|Buffer, options: PublishOptions, callback?: (error?: any) => void) => void} publish  what is
  *   not acknowledged when a connection ends is sent again with the next
- * @property {(topics: string[], options: {qos: 1}, callback: (error: Error|null, granted?: Granted[]) => void) => unknown} subscribe  what
+ * @property {(topics: string[], options: {qos: 1}, callback: (error: Error|null, granted?: Granted[]) => void) => void} subscribe  what
  *   is retained comes each time
  * @property {(topics: string[], options: {qos: 1}) => Promise<unknown>} subscribeAsync
  * @property {(topic: string) => unknown} unsubscribe

@@ -35,7 +35,7 @@ const BROKERS = {
  */
 export function connectTo (RED, broker, clientOptions) {
   const node = RED.nodes.getNode(broker)
-  const kind = node?.options && BROKERS[node.type]
+  const kind = node?.options ? BROKERS[node.type] : undefined
   if (!kind) {
     throw new SluiceError('SLUICE_BROKER_MISSING', 'The broker of this node is missing or not set up.', {
       fix: 'Choose a broker in its form, and deploy.'
