@@ -10,6 +10,17 @@ const MQTT = { via: 'mqtt' }
 /** An MQTT topic filter: + is a whole level, # the last one. */
 const FILTER = '^(\\$share/[^/+#\\p{Cc}]+/(?=.)|(?!\\$share(/|$)))((\\+|[^/+#\\p{Cc}]*)/)*(\\+|[^/+#\\p{Cc}]*|#)$'
 
+/** @satisfies {import('../schema.js').Property} */
+export const timeUnit = {
+  type: 'string',
+  title: 'Time unit',
+  description: 'The unit of times that are plain numbers in third-party messages.',
+  enum: ['s', 'ms', 'us', 'ns'],
+  'x-labels': { s: 'seconds', ms: 'milliseconds', us: 'microseconds', ns: 'nanoseconds' },
+  default: 'ms',
+  'x-advanced': true
+}
+
 export const schema = nodeSchema(brokerOption, {
   properties: {
     sinks: {
@@ -148,15 +159,6 @@ export const schema = nodeSchema(brokerOption, {
       'x-when': MQTT,
       'x-advanced': true
     },
-    timeUnit: {
-      type: 'string',
-      title: 'Time unit',
-      description: 'The unit of times that are plain numbers in third-party messages.',
-      enum: ['s', 'ms', 'us', 'ns'],
-      'x-labels': { s: 'seconds', ms: 'milliseconds', us: 'microseconds', ns: 'nanoseconds' },
-      default: 'ms',
-      'x-when': MQTT,
-      'x-advanced': true
-    }
+    timeUnit: { ...timeUnit, 'x-when': MQTT }
   }
 })
