@@ -47,7 +47,7 @@ export function checkRows (batches) {
     const column = /** @type {any} */ (batch.columns[f])
     const [isOne, what] = problem
     const error = new SluiceError('SLUICE_SINK_ROWS', `The field "${name}" ${what}.`)
-    return [...column.keys()].filter(row => isOne(column[row]) && batch.validity[f]?.[row] !== 0).map(row => ({ batch, row, error }))
+    return [...column.keys()].filter(row => batch.validity[f]?.[row] !== 0 && isOne(column[row])).map(row => ({ batch, row, error }))
   }))
   if (faults.length > 0) throw new RefusedRows(faults)
 }
