@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { timeMs } from '../../gateway/doctor/databases/hana.js'
 import { isTransient } from '../../gateway/databases/hana/sink.js'
 import { batchOf, failureOf, identity, poisoned, rowOf, T0 } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
@@ -92,6 +93,10 @@ describe('SAP HANA sink, with a fake server', () => {
     await (await openSink()).write([batchOf(values, { identity: identity(0), tags: { line: 'x'.repeat(100) } })])
     expect(stored('SELECT COUNT(*) AS n, SUM(force) AS sum FROM press')).to.deep.include({ n: 20_000n, sum: 199_990_000 })
     expect(T0).to.equal(stored('SELECT MIN(time_ns) AS t FROM press')[0].t)
+  })
+
+  it('tells the doctor its time', async () => {
+    expect(Math.abs(await timeMs(database.connect()) - Date.now())).to.be.below(60_000)
   })
 
   it('says in Test connection what it found, and that no real server was met', async () => {

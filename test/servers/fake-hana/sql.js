@@ -248,7 +248,10 @@ function declared (text) {
 
 /** For SQLite. @param {string} sql */
 function translated (sql) {
-  return sql.replace(/ FOR UPDATE$/, '').split(/("(?:[^"]|"")*")/).map((text, i) => i % 2 === 1
-    ? storedName(text)
-    : text.replace(/\bSYS\.(\w+)/g, '"SYS.$1"').replace(/\bCURRENT_(SCHEMA|USER)\b/g, '\'SLUICE\'')).join('')
+  const outside = (/** @type {string} */ text) => text
+    .replace('TO_VARCHAR(CURRENT_UTCTIMESTAMP)', 'strftime(\'%Y-%m-%d %H:%M:%f\')')
+    .replace(/\bSYS\.(\w+)/g, '"SYS.$1"')
+    .replace(/\bCURRENT_(SCHEMA|USER)\b/g, '\'SLUICE\'')
+  const parts = sql.replace(/ FOR UPDATE$/, '').split(/("(?:[^"]|"")*")/)
+  return parts.map((text, i) => i % 2 === 1 ? storedName(text) : outside(text)).join('')
 }
