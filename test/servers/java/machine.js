@@ -18,7 +18,7 @@ import { jarsOf } from './jars.js'
 const QUICK = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Djava.awt.headless=true', '-Djava.net.preferIPv4Stack=true']
 
 /** On a machine that does much else at the time. */
-const START_MS = 90_000
+const START_MS = 240_000
 const STOP_MS = 20_000
 
 /** @type {Set<import('node:child_process').ChildProcess>} */
