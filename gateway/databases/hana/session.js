@@ -1,5 +1,8 @@
 import { promisify } from 'node:util'
 
+/** Of one request: the driver counts them in 16 bits, and throws where nobody catches when there are more. */
+const MAX_ROWS = 10_000
+
 /** How many prepared statements a session keeps. */
 const MAX_STATEMENTS = 50
 
@@ -20,6 +23,7 @@ export class Session {
   /** @param {Client} client  connected @param {(session: Session) => void} giveBack */
   constructor (client, giveBack) {
     this.#client = client
+    answerForEnded(client._connection)
     this.release = () => giveBack(this)
     for (const event of ['error', 'close']) {
       client.on(event, (/** @type {unknown} */ error) => {
@@ -60,8 +64,12 @@ export class Session {
    * @returns {Promise<number>} how many rows were affected
    */
   async each (sql, rows) {
-    const affected = await this.#call(await this.#prepared(sql), 'exec', rows)
-    return [affected].flat().reduce((sum, count) => sum + count, 0)
+    let affected = 0
+    for (let from = 0; from < rows.length; from += MAX_ROWS) {
+      const counts = await this.#call(await this.#prepared(sql), 'exec', rows.slice(from, from + MAX_ROWS))
+      affected += [counts].flat().reduce((sum, count) => sum + count, 0)
+    }
+    return affected
   }
 
   begin () {
@@ -101,5 +109,20 @@ export class Session {
   /** @param {any} of @param {string} method @param {any[]} given @returns {Promise<any>} */
   async #call (of, method, ...given) {
     return Promise.race([promisify(of[method]).call(of, ...given), this.#ended.promise])
+  }
+}
+
+/**
+ * Where a connection ends while the driver prepares what to send on it, the driver throws where nobody catches: that would end the process.
+ * @param {any} connection  the driver's own
+ */
+function answerForEnded (connection) {
+  const { send } = connection
+  connection.send = (/** @type {unknown} */ message, /** @type {(error: unknown) => void} */ receive) => {
+    try {
+      send.call(connection, message, receive)
+    } catch (error) {
+      receive(error)
+    }
   }
 }
