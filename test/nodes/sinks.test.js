@@ -271,6 +271,23 @@ describe('sink and stage nodes', () => {
       }
     })
 
+    it('is not well while its database, which may be open without a word from it, has not answered the first question', async () => {
+      let answer = (/** @type {any} */ _committed) => {}
+      const committed = () => new Promise(resolve => { answer = resolve })
+      const lazy = new LazySink(async () => /** @type {any} */ ({ module: {}, sink: { committed, close: async () => {} } }))
+      await lazy.sink()
+      expect(lazy.isWell, 'nothing is asked').to.equal(true)
+      const asked = [lazy.committed()]
+      await new Promise(resolve => setImmediate(resolve))
+      expect([lazy.isWell, lazy.hasAnswered]).to.deep.equal([false, false])
+      answer({ isSetBack: false })
+      await Promise.all(asked)
+      expect([lazy.isWell, lazy.hasAnswered]).to.deep.equal([true, true])
+      asked.push(lazy.committed())
+      expect(lazy.isWell, 'it is asked again').to.equal(true)
+      await lazy.close()
+    })
+
     it('opens no more connections once it is closed', async () => {
       let opened = 0
       const lazy = new LazySink(async () => {
