@@ -741,6 +741,14 @@ export const errors = {
       'QuestDB refused what the sink did, or a table of it is suspended.',
       'The message has the reason of the server: often a missing right, or a full disk. It is tried again.'
     ],
+    SLUICE_SINK_VOLTDB: [
+      'VoltDB refused what the sink did.',
+      'The message has the reason of the server: often a missing right, or that its memory is full. It is tried again.'
+    ],
+    SLUICE_SINK_WARP10: [
+      'Warp 10 refused what the sink did, or did not keep what it acknowledged.',
+      'The message has the reason of the server: often a limit on how old or how many points may be. It is tried again.'
+    ],
     SLUICE_SINK_KAFKA: [
       'Kafka refused what the sink did, or too few replicas answered in time.',
       'The message has the reason of the broker: often a missing permission, or a broker that is away. It is tried again.'
@@ -942,6 +950,14 @@ export const errors = {
     SLUICE_QUERY_QUESTDB: [
       'QuestDB refused the query.',
       'The message has the reason of the server: often a missing right to read the table.'
+    ],
+    SLUICE_QUERY_VOLTDB: [
+      'VoltDB refused the query.',
+      'The message has the reason of the server: often a missing right to run SQL, or a query that takes longer than it allows.'
+    ],
+    SLUICE_QUERY_WARP10: [
+      'Warp 10 refused to read.',
+      'The message has the reason of the server: often a token that has expired.'
     ]
   },
 

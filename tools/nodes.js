@@ -180,6 +180,16 @@ export const faces = [
     inputs: 1
   },
   {
+    type: 'sluice-voltdb', file: 'sinks/voltdb', label: 'VoltDB',
+    summary: 'Stores batches in VoltDB by its procedure of bulk loading, exactly once.',
+    inputs: 1
+  },
+  {
+    type: 'sluice-warp10', file: 'sinks/warp10', label: 'Warp 10',
+    summary: 'Stores batches in Warp 10 by its text over HTTP, exactly once.',
+    inputs: 1
+  },
+  {
     type: 'sluice-kafka', file: 'sinks/kafka', label: 'Kafka',
     summary: 'Writes batches to topics of Apache Kafka, as Arrow or JSON, exactly once.',
     inputs: 1
@@ -227,6 +237,16 @@ export const faces = [
   {
     type: 'sluice-questdb-server', file: 'sinks/questdb-server', label: 'QuestDB server',
     summary: 'Where a QuestDB server is, and how to log in.',
+    isConfig: true
+  },
+  {
+    type: 'sluice-voltdb-server', file: 'sinks/voltdb-server', label: 'VoltDB server',
+    summary: 'Where a VoltDB server is, and how to log in.',
+    isConfig: true
+  },
+  {
+    type: 'sluice-warp10-server', file: 'sinks/warp10-server', label: 'Warp 10 server',
+    summary: 'Where a Warp 10 server is, and its tokens.',
     isConfig: true
   },
   {

@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { counterOf } from '../../gateway/batch/epochs.js'
 import { Stream } from './stream.js'
 
 /** @typedef {import('./sources.js').Source} Source */
+
+/** An epoch of more batches is followed by a later counter, on which `gateway/databases/upsert/timestamps.js` counts. */
+const BATCHES_A_COUNT = 2048
 
 /**
  * Which epoch the next batch of a source belongs to. A seq must not continue over a restart: after a power cut the files may have lost what
@@ -40,7 +44,8 @@ export class Epochs {
    */
   async begin () {
     const { sources, save, mark } = this.options
-    this.count = Math.max(this.count + 1, Math.floor(Date.now() / 1000))
+    const passed = Array.from(sources.lengths(), ([epoch, batches]) => counterOf(epoch) + Math.ceil(batches / BATCHES_A_COUNT))
+    this.count = Math.max(this.count + 1, Math.floor(Date.now() / 1000), ...passed)
     await save()
     this.#epoch = `${this.count}-${mark}${randomBytes(4).toString('hex')}`
     sources.hasForgotten = false

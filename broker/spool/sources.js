@@ -119,6 +119,12 @@ export class Sources {
     for (const { streams } of this.inUse.values()) yield * streams.values()
   }
 
+  /** How many batches epochs have, of each source at least the newest one. @returns {Generator<[epoch: string, batches: number]>} */
+  * lengths () {
+    for (const { epoch, next } of this.streams()) yield [epoch, next.seq]
+    for (const { newest } of this.resting.values()) if (newest) yield [newest[0], newest[1]]
+  }
+
   /** Accepted of each name, each row counted once. @returns {Map<string, number>} */
   get rowsBySource () {
     const all = [...this.inUse, ...this.resting]

@@ -146,6 +146,8 @@ export const headlines = Object.freeze({
   SLUICE_SINK_CLICKHOUSE: 'ClickHouse refuses to store',
   SLUICE_SINK_CASSANDRA: 'Cassandra refuses to store',
   SLUICE_SINK_QUESTDB: 'QuestDB refuses to store',
+  SLUICE_SINK_VOLTDB: 'VoltDB refuses to store',
+  SLUICE_SINK_WARP10: 'Warp 10 refuses to store',
   SLUICE_SINK_KAFKA: 'Kafka refuses to store',
   SLUICE_SINK_KAFKA_ROW: 'a row is too large for Kafka',
   SLUICE_KAFKA_NODE: 'Node is too old for Kafka',
@@ -188,6 +190,8 @@ export const headlines = Object.freeze({
   SLUICE_QUERY_CLICKHOUSE: 'ClickHouse refuses the query',
   SLUICE_QUERY_CASSANDRA: 'Cassandra refuses the query',
   SLUICE_QUERY_QUESTDB: 'QuestDB refuses the query',
+  SLUICE_QUERY_VOLTDB: 'VoltDB refuses the query',
+  SLUICE_QUERY_WARP10: 'Warp 10 refuses the query',
 
   SLUICE_BENCH_UNKNOWN: 'unknown database',
   SLUICE_BENCH_NOT_EMPTY: 'database is not empty',

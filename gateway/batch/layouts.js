@@ -40,6 +40,8 @@ export const layoutProperties = {
   }
 }
 
+const NS_PER_MS = 1_000_000n
+
 /** The longest interval whose rows wait for each other. */
 const MAX_WAITING_MS = 60_000
 
@@ -61,7 +63,7 @@ export function arrangement ({ layout, intervalMs }) {
   switch (layout) {
     case 'wide': return batch => batch
     case 'narrow': return narrow
-    case 'document': return batch => documents(batch, BigInt(intervalMs) * 1_000_000n)
+    case 'document': return batch => documents(batch, BigInt(intervalMs) * NS_PER_MS)
   }
 }
 
@@ -126,39 +128,50 @@ export function narrow (batch) {
  * A row per interval: its start, `size` (how many rows it holds) and `measurements`, a JSON text:
  * `{"fields": ["m0", …], "measurements": [{"ns": 0, "m": [1, …]}, …]}`
  * with `ns` counted from the interval's start. Missing values and NaN are null, infinities "Infinity" and "-Infinity", bytes base64. Rows
- * with different tags are never in one document.
+ * with different tags are never in one document. A document's number is that of its first row.
  * @param {Batch} batch
  * @param {bigint} intervalNs
+ * @param {number} [maxLength]  of the samples of a document, in characters: what has more becomes several
  */
-export function documents (batch, intervalNs) {
-  const joint = joined(byTags(batch).map(part => documentsOf(part, intervalNs)))
+export function documents (batch, intervalNs, maxLength = Infinity) {
+  const parts = byTags(batch).map(part => documentsOf(part, intervalNs, maxLength))
+  const joint = joined(parts)
   const tags = Object.keys(batch.tags).map(name => [name, joint.tags[name] ?? joinedTag([{ rows: joint.rows, tag: undefined }])])
-  return new Batch({ ...joint, tags: Object.fromEntries(tags), identity: batch.identity })
+  const rows = Uint32Array.from(parts.flatMap(part => Array.from(part.time.keys(), row => part.rowNumber(row))))
+  return new Batch({
+    ...joint, tags: Object.fromEntries(tags), identity: batch.identity, origin: { whole: batch.origin?.whole ?? batch, rows }
+  })
 }
 
-/** @param {Batch} batch  with the same tags in all rows @param {bigint} intervalNs */
-function documentsOf (batch, intervalNs) {
-  /** @type {Map<bigint, number[]>} */
-  const intervals = new Map()
+/** @param {Batch} batch  with the same tags in all rows @param {bigint} intervalNs @param {number} maxLength */
+function documentsOf (batch, intervalNs, maxLength) {
+  /** @typedef {{start: bigint, first: number, length: number, samples: string[]}} Document */
+  /** @type {Map<bigint, Document>} that may have more samples, by the start of the interval */
+  const open = new Map()
+  /** @type {Document[]} */
+  const all = []
+  const cells = batch.columns.map((column, f) => jsonCell(batch.fields[f].type, column, batch.validity[f]))
   batch.time.forEach((time, row) => {
     const start = floor(time, intervalNs)
-    const rows = intervals.get(start)
-    if (rows) rows.push(row)
-    else intervals.set(start, [row])
+    const sample = `{"ns":${time - start},"m":[${cells.map(cell => cell(row)).join(',')}]}`
+    let document = open.get(start)
+    if (!document || document.length + sample.length > maxLength) {
+      document = { start, first: row, length: 0, samples: [] }
+      open.set(start, document)
+      all.push(document)
+    }
+    document.samples.push(sample)
+    document.length += sample.length
   })
-  const cells = batch.columns.map((column, f) => jsonCell(batch.fields[f].type, column, batch.validity[f]))
   const head = `{"fields":${JSON.stringify(batch.fields.map(({ name }) => name))},"measurements":[`
-  const texts = [...intervals].map(([start, rows]) => {
-    const measurements = rows.map(row => `{"ns":${batch.time[row] - start},"m":[${cells.map(cell => cell(row)).join(',')}]}`)
-    return `${head}${measurements.join(',')}]}`
-  })
   return new Batch({
     source: batch.source,
     tags: batch.tags,
     identity: batch.identity,
-    time: BigInt64Array.from(intervals.keys()),
+    time: BigInt64Array.from(all, ({ start }) => start),
     fields: [{ name: 'size', type: 'int32' }, { name: MEASUREMENTS, type: 'string' }],
-    columns: [Int32Array.from(intervals.values(), ({ length }) => length), texts]
+    columns: [Int32Array.from(all, ({ samples }) => samples.length), all.map(({ samples }) => `${head}${samples.join(',')}]}`)],
+    origin: { whole: batch.origin?.whole ?? batch, rows: Uint32Array.from(all, ({ first }) => batch.rowNumber(first)) }
   })
 }
 

@@ -41,6 +41,8 @@ const URLS = {
   clickhouse: { example: 'http://user:password@host:8123/database', port: 8123, program: /^clickhouse/ },
   cassandra: { example: 'cassandra://user:password@host:9042/keyspace', port: 9042, program: /^java/ },
   questdb: { example: 'http://user:password@host:9000/', port: 9000, program: /^java/ },
+  voltdb: { example: 'voltdb://user:password@host:21212', port: 21212, program: /^java/ },
+  warp10: { example: 'http://writetoken:readtoken@host:8080/', port: 8080, program: /^java/ },
   kafka: { example: 'kafka://user:password@host:9092', port: 9092, program: /^java/ }
 }
 

@@ -150,7 +150,7 @@ export function basicLogin (user, password) {
 }
 
 /** As fast as possible. @param {(Buffer|string)[]} body @param {'gzip'|'zstd'} encoding */
-async function compressed (body, encoding) {
+export async function compressed (body, encoding) {
   const bytes = Buffer.concat(body.map(part => typeof part === 'string' ? Buffer.from(part) : part))
   if (encoding === 'zstd' && zstd) return zstd(bytes, { params: { [zlib.constants.ZSTD_c_compressionLevel]: 1 } })
   return gzip(bytes, { level: zlib.constants.Z_BEST_SPEED })

@@ -14,6 +14,8 @@ export const sinkTypes = {
   clickhouse: () => import('./clickhouse/sink.js'),
   cassandra: () => import('./cassandra/sink.js'),
   questdb: () => import('./questdb/sink.js'),
+  voltdb: () => import('./voltdb/sink.js'),
+  warp10: () => import('./warp10/sink.js'),
   kafka: () => import('./kafka/sink.js'),
   file: () => import('./file/sink.js'),
   null: () => import('./null/sink.js')
@@ -28,6 +30,8 @@ export const serverTypes = {
   clickhouse: () => import('./clickhouse/connection.js'),
   cassandra: () => import('./cassandra/connection.js'),
   questdb: () => import('./questdb/connection.js'),
+  voltdb: () => import('./voltdb/connection.js'),
+  warp10: () => import('./warp10/connection.js'),
   kafka: () => import('./kafka/connection.js')
 }
 
@@ -41,7 +45,9 @@ export const readerTypes = {
   influxdb: () => import('./influxdb/reader.js'),
   clickhouse: () => import('./clickhouse/reader.js'),
   cassandra: () => import('./cassandra/reader.js'),
-  questdb: () => import('./questdb/reader.js')
+  questdb: () => import('./questdb/reader.js'),
+  voltdb: () => import('./voltdb/reader.js'),
+  warp10: () => import('./warp10/reader.js')
 }
 
 const PRODUCTS = new Map([
@@ -54,6 +60,8 @@ const PRODUCTS = new Map([
   ['clickhouse', 'ClickHouse'],
   ['cassandra', 'Cassandra'],
   ['questdb', 'QuestDB'],
+  ['voltdb', 'VoltDB'],
+  ['warp10', 'Warp 10'],
   ['kafka', 'Kafka']
 ])
 

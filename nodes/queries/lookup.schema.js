@@ -5,7 +5,7 @@ import { parallel } from './answering.js'
 import { databaseOptions, requiringServers } from './reader-options.js'
 
 /** Databases whose readers read by key. */
-const TYPES = ['sqlite', 'duckdb', 'postgresql', 'mysql', 'mongodb']
+const TYPES = ['sqlite', 'duckdb', 'postgresql', 'mysql', 'mongodb', 'cassandra']
 
 const { table, source, timeColumn } = tableProperties
 

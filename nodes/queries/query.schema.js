@@ -44,12 +44,12 @@ const table = {
   ...tableProperties,
   table: {
     ...tableProperties.table,
-    description: 'The table to read, for MongoDB the collection, for InfluxDB the measurement: as named by the sink, with {source} ' +
-      'filled in.'
+    description: 'The table to read, for MongoDB the collection, for InfluxDB the measurement, for Warp 10 the label id: as named by ' +
+      'the sink, with {source} filled in.'
   },
   layout: {
     ...layoutOption({ properties: mysql.properties }).properties.layout,
-    description: `${tableProperties.layout.description} InfluxDB, Cassandra and QuestDB have no documents. ` +
+    description: `${tableProperties.layout.description} A database has the layouts of its sink. ` +
       'paper-individual and paper-bulk: what MySQL and MongoDB store so; sensors are the numbers of the fields, from 0. What is stored ' +
       'as upsert or timeseries is read as wide.'
   }

@@ -24,7 +24,9 @@ const LABELS = {
   influxdb: 'InfluxDB',
   clickhouse: 'ClickHouse',
   cassandra: 'Cassandra',
-  questdb: 'QuestDB'
+  questdb: 'QuestDB',
+  voltdb: 'VoltDB',
+  warp10: 'Warp 10'
 }
 
 /** The option with a database's server. @param {string} type  of database */

@@ -28,7 +28,7 @@ exactly the rows that were produced.
   --deploys       sinks are renamed, disabled and enabled, deleted and brought back, and sources added, by deploys of each type
   --changes       a flow splits batches before a further SQLite sink; these rows may be repeated
   --damage        bits of the spools are flipped while a gateway is down
-  --set-back      SQLite, PostgreSQL and MySQL databases are set back to what they held some seconds before
+  --set-back      SQLite, PostgreSQL and MySQL databases are set back to what they held some seconds before, and VoltDB to nothing
   --gateways N    so many, 1 or 2, with the same flow and databases of their own, each storing what both produce
   --seed S        kills the same processes after the same times again (default: random)
   --rate R        rows a second of the simulated machine (default 1000)

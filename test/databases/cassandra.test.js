@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { Batch, pickOf } from '../../gateway/batch/batch.js'
+import { Batch, pickOf, sliceOf } from '../../gateway/batch/batch.js'
 import { connect } from '../../gateway/databases/cassandra/connection.js'
 import { tableName } from '../../gateway/databases/cassandra/dialect.js'
 import { isTransient } from '../../gateway/databases/cassandra/sink.js'
@@ -9,6 +9,7 @@ import { requireServer } from '../servers/programs.js'
 import { CassandraDatabase } from './cassandra-database.js'
 import { ALL_NEW, batchOf, failureOf, identity, T0 } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
+import { upsertContract } from './contract/upserts.js'
 import { writerContract } from './contract/writer.js'
 
 describe('Cassandra sink', () => {
@@ -39,7 +40,7 @@ describe('Cassandra sink', () => {
     drop: async table => { await query(`DROP TABLE $."${table}"`) },
     guarantee: 'keys',
     hasColumns: true,
-    layouts: ['narrow'],
+    layouts: ['narrow', 'document'],
     nan: NaN,
     ignoresCase: false,
     differs: {}
@@ -73,8 +74,71 @@ describe('Cassandra sink', () => {
     ]
   })
 
+  upsertContract({
+    open: openSink,
+    isTransient,
+    rows,
+    forget: () => query('TRUNCATE $.sluice_commits'),
+    execute: query,
+    noEmptyKey: true
+  })
+
   /** @param {string} table */
   const ids = async table => (await database.stored(table)).map(({ sluice_id: id, sensor = '' }) => `${id.toString('hex')} ${sensor}`)
+
+  describe('rows of the layout upsert', () => {
+    const record = (/** @type {number} */ seq, /** @type {string[]} */ keys) => new Batch({
+      source: 'press',
+      time: BigInt64Array.from(keys, () => T0),
+      fields: [{ name: 'id', type: 'string' }],
+      columns: [keys],
+      identity: { gateway: 'gw', source: 'press', epoch: '1800000000-abcd', seq }
+    })
+
+    it('have a timestamp of their version, by which a user can delete one, and not what replaces it', async () => {
+      const sink = await openSink({ layout: 'upsert', key: ['id'] })
+      await sink.write([record(3, ['a'])])
+      const [{ at }] = await query('SELECT writetime(sluice_seq) AS at FROM $.press')
+      expect(at).to.equal((1_800_000_000n << 31n) + (3n << 20n))
+      await query('DELETE FROM $.press USING TIMESTAMP ? WHERE id = ?', [at, 'a'])
+      expect(await rows('press')).to.deep.equal([])
+      await sink.write([record(4, ['a'])])
+      expect(await rows('press')).to.have.length(1)
+    })
+
+    it('cannot have an empty text as their only key: those that have are refused, and not tried without end', async () => {
+      const refused = await failureOf(async () => (await openSink({ layout: 'upsert', key: ['id'] })).write([record(0, [''])]))
+      expect(refused.message).to.match(/Key may not be empty/)
+      expect(isTransient(refused)).to.equal(false)
+      const two = await openSink({ layout: 'upsert', key: ['id', 'line'], table: 'two' })
+      await two.write([new Batch({ ...record(0, ['']), tags: { line: '' } })])
+      expect(await rows('two')).to.have.length(1)
+    })
+  })
+
+  describe('documents', () => {
+    it('that are tried are gone soon, and replace nothing', async () => {
+      const sink = await openSink({ layout: 'document' })
+      const batch = batchOf([1, 2, 3, 4], { identity: identity(0) })
+      await sink.write([sliceOf(batch, 0, 2)], { probe: true })
+      await sink.write([sliceOf(batch, 2, 4)], { probe: true })
+      await sink.write([batch])
+      while ((await rows('press')).length > 1) await sleep(100)
+      await sleep(1100)
+      const [{ size, measurements }] = await rows('press')
+      expect([size, JSON.parse(measurements).measurements.map((/** @type {any} */ { m }) => m[0])]).to.deep.equal([4, [1, 2, 3, 4]])
+    })
+
+    it('are no larger than a server takes', async () => {
+      const texts = Array.from({ length: 6 }, (_, row) => String(row).repeat(400_000))
+      const batch = new Batch({
+        source: 'press', time: BigInt64Array.from(texts, (_, row) => T0 + BigInt(row)), fields: [{ name: 'text', type: 'string' }],
+        columns: [texts], identity: identity(0)
+      })
+      await (await openSink({ layout: 'document' })).write([batch])
+      expect((await rows('press')).map(({ size }) => size)).to.deep.equal([2, 2, 2])
+    })
+  })
 
   describe('rows written earlier', () => {
     for (const layout of ['wide', 'narrow']) {

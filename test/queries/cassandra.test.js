@@ -3,6 +3,7 @@ import { open } from '../../gateway/databases/cassandra/reader.js'
 import { CassandraDatabase } from '../databases/cassandra-database.js'
 import { batchOf, failureOf, T0 } from '../databases/contract/batches.js'
 import { readerContract } from './contract.js'
+import { lookupContract } from './lookups.js'
 import { queryContract } from './queries.js'
 import { samples } from './readings.js'
 
@@ -23,12 +24,13 @@ describe('Cassandra reader', () => {
 
   /** @type {import('./contract.js').Harness} */
   const harness = {
-    layouts: ['wide', 'narrow'],
+    layouts: ['wide', 'narrow', 'document'],
     store: (layout, batches) => store({ layout }, ...batches),
     open: layout => openReader({ layout })
   }
   readerContract(harness)
   queryContract(harness)
+  lookupContract({ store, open: openReader })
 
   it('reads the whole range of time', async () => {
     const time = [-(2n ** 63n), -1n, 0n, T0, 2n ** 63n - 2n]
@@ -58,5 +60,6 @@ describe('Cassandra reader', () => {
     expect(missing.code).to.equal('SLUICE_QUERY_TABLE')
     expect(missing.message).to.match(/does not exist.*keyspace/)
     expect((await failure({ table: 'narrow' })).message).to.match(/is of the layout narrow.*layout of the sink/)
+    expect((await failure({ table: 'narrow', layout: 'document' })).message).to.match(/is of the layout narrow.*layout of the sink/)
   })
 })

@@ -2,12 +2,14 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { missingCassandra, startCassandra } from './cassandra.js'
 import { missingQuestdb, startQuestdb } from './questdb.js'
+import { missingWarp10, startWarp10 } from './warp10.js'
 import { missingClickhouse, missingOldClickhouse, startClickhouse, startOldClickhouse } from './clickhouse.js'
 import { missingInfluxdb, startInfluxdb } from './influxdb.js'
 import { missingKafka, startKafka } from './kafka.js'
 import { missingMariadb, startMariadb } from './mariadb.js'
 import { missingMongodb, startMongodb } from './mongodb.js'
 import { missingMosquitto, startMosquitto } from './mosquitto.js'
+import { missingVoltdb, startVoltdb } from './voltdb.js'
 import { postgresqlPrograms, startPostgresql } from './postgresql.js'
 
 const host = '127.0.0.1'
@@ -76,6 +78,25 @@ export const measuredServers = {
       const server = await startQuestdb({ dir, isMeasured: true })
       const { port, user, password, stop, start, remove } = server
       const access = { url: `http://${host}:${port}/`, host, port, user, password, database: '' }
+      return { ...access, stop, start, remove, watched: watched(server, dir) }
+    }
+  },
+  voltdb: {
+    missing: missingVoltdb,
+    async start () {
+      const server = await startVoltdb({ isMeasured: true })
+      const { port, user, password, remove } = server
+      const access = { url: `voltdb://${host}:${port}`, host, port, user, password, database: '' }
+      return { ...access, remove, watched: { get pid () { return server.pid } } }
+    }
+  },
+  warp10: {
+    missing: missingWarp10,
+    async start ({ folder }) {
+      const dir = await subfolder(folder, 'warp10')
+      const server = await startWarp10({ dir, isMeasured: true })
+      const { port, tokens: [{ writeToken, readToken }], stop, start, remove } = server
+      const access = { url: `http://${host}:${port}/`, host, port, user: writeToken, password: readToken, database: '' }
       return { ...access, stop, start, remove, watched: watched(server, dir) }
     }
   },

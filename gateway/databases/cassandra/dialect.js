@@ -1,3 +1,4 @@
+import { floor } from '../../batch/layouts.js'
 import { asciiName } from '../names.js'
 
 /**
@@ -34,5 +35,14 @@ export const dialect = {
 
 const MAX_TABLE_LETTERS = 48
 
+const NS_PER_MS = 1_000_000n
+
 /** The table that has a name, as Cassandra can have it. @param {string} name */
 export const tableName = name => asciiName(name, MAX_TABLE_LETTERS)
+
+/** The column time of a row of that time, as the driver takes it. @param {bigint} ns */
+export function timestamp (ns) {
+  const buffer = Buffer.alloc(8)
+  buffer.writeBigInt64BE(floor(ns, NS_PER_MS) / NS_PER_MS)
+  return buffer
+}

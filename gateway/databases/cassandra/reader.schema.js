@@ -1,7 +1,6 @@
 import { tableProperties } from '../reading/table.js'
-import { schema as sink } from './sink.schema.js'
 
-const { table, layout, source, sensorColumn, valueColumn } = tableProperties
+const { table, layout, intervalMs, source, sensorColumn, valueColumn } = tableProperties
 
 /** Options of reading a Cassandra table. */
 export const schema = {
@@ -11,7 +10,8 @@ export const schema = {
   additionalProperties: false,
   properties: {
     table,
-    layout: { ...layout, enum: sink.properties.layout.enum },
+    layout,
+    intervalMs,
     source,
     sensorColumn,
     valueColumn

@@ -1,6 +1,9 @@
 import { floor } from '../../batch/layouts.js'
 import { bytesOf } from '../reading/values.js'
+import { timestampsOf } from '../upsert/timestamps.js'
+import { keyOf } from '../upsert/sql.js'
 import { constantOf, valuesOf } from '../wide.js'
+import { timestamp } from './dialect.js'
 
 /**
  * @typedef {import('../../batch/batch.js').Batch} Batch
@@ -21,16 +24,17 @@ const [NS_AT, ID_AT, ROW_AT, KEY_BYTES] = [8, 16, 32, 36]
  * The rows of arranged batches as statements, in chunks each of which is in one partition.
  * @param {import('./tables.js').Plan} plan
  * @param {Batch[]} batches
- * @param {import('../keyed/batch-keys.js').BatchKeys} keys
+ * @param {(batch: Batch) => Buffer} keyOfBatch
+ * @param {string} [query]
  * @returns {Generator<Statement[], void, void>}
  */
-export function * rowChunks ({ insert: query, columns, bucketNs }, batches, keys) {
+export function * rowChunks ({ insert, columns, bucketNs }, batches, keyOfBatch, query = insert) {
   /** @type {Map<string, {statements: Statement[], bytes: number}>} by partition */
   const chunks = new Map()
   const isShared = columns.some(({ origin }) => origin === 'source')
   const inTable = columns.filter(({ origin }) => origin !== 'time')
   for (const batch of batches) {
-    const batchKey = keys.of(batch)
+    const batchKey = keyOfBatch(batch)
     const cells = inTable.map(column => cellOf(column, batch))
     const texts = inTable.flatMap(column => textsOf(column, batch))
     let [from, to, partition] = [1n, 0n, '']
@@ -68,12 +72,34 @@ export function * rowChunks ({ insert: query, columns, bucketNs }, batches, keys
 }
 
 /**
+ * Rows that take the place of older ones with their key, whole: what is there is removed up to the timestamp before, in one write.
+ * @param {import('./tables.js').Plan} plan
+ * @param {Batch[]} batches  arranged
+ * @param {number} beganMs  see `timestampsOf`
+ * @returns {Generator<Statement[], void, void>}
+ */
+export function * upsertChunks ({ insert, remove = '', columns }, batches, beganMs) {
+  for (const batch of batches) {
+    const timestamps = timestampsOf(batch, beganMs)
+    const cells = columns.map(column => cellOf(column, batch))
+    const key = keyOf(columns).map(column => cells[columns.indexOf(column)])
+    for (const [row, at] of timestamps.entries()) {
+      yield [
+        { query: remove, params: [at - 1n, ...key.map(cell => cell(row))] },
+        { query: insert, params: [...cells.map(cell => cell(row)), at] }
+      ]
+    }
+  }
+}
+
+/**
  * The values of a column as the driver takes them; what is missing stays unset.
  * @param {PlacedColumn} column
  * @param {Batch} batch
  * @returns {(row: number) => any}
  */
 function cellOf (column, batch) {
+  if (column.origin === 'time') return column.type === 'time' ? row => timestamp(batch.time[row]) : row => batch.time[row]
   const constant = constantOf(column, batch)
   if (constant !== undefined) return () => constant
   const { type, values, valid } = valuesOf(column, batch)

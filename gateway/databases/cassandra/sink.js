@@ -1,14 +1,15 @@
 import { describe, SluiceError } from '../../base/errors.js'
+import { documents } from '../../batch/layouts.js'
 import { withDefaults } from '../../base/defaults.js'
 import { BatchKeys } from '../keyed/batch-keys.js'
 import { keyedSink } from '../keyed/sink.js'
 import { isRefusal } from '../refusal.js'
 import { findCommits, insertCommits, mergeCommits, nameStore, prepareCommits, readCommits } from './commit-records.js'
 import { dialect } from './dialect.js'
-import { rowChunks } from './rows.js'
+import { rowChunks, upsertChunks } from './rows.js'
 import { schema } from './sink.schema.js'
 import { prepareTable } from './tables.js'
-import { writeAll } from './write.js'
+import { SMALL_IN_FLIGHT, writeAll } from './write.js'
 
 export { schema }
 
@@ -17,10 +18,16 @@ export { schema }
  */
 
 /** How Cassandra says that a row is at fault: it is larger than a segment of its commit log may hold, or a key of it is too long. */
-const REFUSED = /oversized mutation|key (length|size)|is too (large|long|big)/i
+const REFUSED = /oversized mutation|key (length|size)|is too (large|long|big)|key may not be empty/i
 
 /** Of an invalid statement. */
 const INVALID = 0x2200
+
+/** Of the samples in a document, in characters: a server takes no statement of more than half a segment of its commit log. */
+const MAX_DOCUMENT_LENGTH = 2 ** 20
+
+/** A document of some rows of an interval would stand beside the whole one: one that is tried is older than any, and ends by itself. */
+const TRIED = ' USING TIMESTAMP 1 AND TTL 1'
 
 /** @param {unknown} error */
 export function isTransient (error) {
@@ -30,15 +37,27 @@ export function isTransient (error) {
 /**
  * Cassandra has no transactions. A row's key comes from its batch, so that writing it again changes nothing; records follow the rows.
  * Neither is ever changed, so the times at which they are written decide nothing, and are left to the servers: a time made of the identity
- * would lie before that of any deletion, which would then hide for ever what is stored again.
+ * would lie before that of any deletion, which would then hide for ever what is stored again. Rows of the layout upsert are changed, and
+ * there the timestamp is the version.
  * @param {Record<string, unknown>} given  see the schema
  * @param {{server: CassandraServer}} context
  * @returns {Promise<import('../sink.js').Sink>}
  */
 export async function open (given, { server }) {
   const options = /** @type {any} */ (withDefaults(schema, given))
+  const { layout, intervalMs } = options
   const keys = new BatchKeys()
+  const isDocument = layout === 'document'
+  // Rows and documents that are left of a batch, when the layout is changed while it is half stored, are not taken for each other.
+  const keyOfBatch = (/** @type {import('../../batch/batch.js').Batch} */ batch) => keys.of(batch, isDocument ? [intervalMs] : [])
+  const arrange = isDocument
+    ? { arrange: (/** @type {import('../../batch/batch.js').Batch} */ batch) =>
+        documents(batch, BigInt(intervalMs) * 1_000_000n, MAX_DOCUMENT_LENGTH) }
+    : {}
+  /** @type {Promise<number>|null} */
+  let began = null
   return keyedSink(options, {
+    ...arrange,
     dialect,
     place: server.place,
     isTransient,
@@ -53,10 +72,25 @@ export async function open (given, { server }) {
     prepareTable: (client, name, arranged, withSource) => prepareTable(client, server, { name, arranged, withSource }, options),
     // The server removes by itself what is too old.
     agingTable: async () => null,
-    async store (client, places, { signal }) {
+    async store (client, places, { probe, signal }) {
       for (const [plan, its] of Map.groupBy(places, place => place.plan)) {
-        await writeAll(client, rowChunks(plan, its.map(({ arranged }) => arranged), keys), signal)
+        const batches = its.map(({ arranged }) => arranged)
+        if (plan.remove) {
+          began ??= beganBy(client).catch(error => {
+            began = null
+            throw error
+          })
+          await writeAll(client, upsertChunks(plan, batches, await began), signal, SMALL_IN_FLIGHT)
+        } else {
+          await writeAll(client, rowChunks(plan, batches, keyOfBatch, plan.insert + (probe && isDocument ? TRIED : '')), signal)
+        }
       }
     }
   })
+}
+
+/** When this process began, by the server's clock. @param {import('cassandra-driver').Client} client */
+async function beganBy (client) {
+  const { rows: [{ now }] } = await client.execute('SELECT toUnixTimestamp(now()) AS now FROM system.local')
+  return Number(now) - performance.now()
 }

@@ -1,7 +1,6 @@
-import { layoutProperties } from '../../batch/layouts.js'
+import { LAYOUTS, layoutProperties } from '../../batch/layouts.js'
 import { retentionProperties } from '../retention.schema.js'
-
-const { layout } = layoutProperties
+import { UPSERT_LABEL, upsertProperties, withUpsert } from '../upsert/layout.js'
 
 /** Options of the Cassandra sink. */
 export const schema = {
@@ -20,13 +19,18 @@ export const schema = {
       minLength: 1,
       default: '{source}'
     },
-    layout: {
-      ...layout,
+    ...layoutProperties,
+    ...upsertProperties,
+    layout: withUpsert({
+      ...layoutProperties.layout,
       description: 'wide: a row per time, a column per field. narrow: a row per value, with columns sensor (the field\'s name) and ' +
-        'value; what a double does not hold exactly goes to value_int64, value_string or value_bytes.',
-      enum: /** @type {const} */ (['wide', 'narrow']),
-      'x-labels': { wide: 'wide: a row per time', narrow: 'narrow: a row per value' }
-    },
+        'value; what a double does not hold exactly goes to value_int64, value_string or value_bytes. document: a row per interval, ' +
+        'with columns size and measurements, a JSON document of its samples; what is larger than 1 MiB becomes several.',
+      enum: LAYOUTS,
+      'x-labels': {
+        wide: 'wide: a row per time', narrow: 'narrow: a row per value', document: 'document: a row per interval', ...UPSERT_LABEL
+      }
+    }),
     bucketMinutes: {
       type: 'integer',
       title: 'Partitions of',
@@ -35,7 +39,8 @@ export const schema = {
       minimum: 1,
       maximum: 525_600,
       default: 60,
-      'x-unit': 'min'
+      'x-unit': 'min',
+      'x-when': { layout: ['wide', 'narrow', 'document'] }
     },
     keepDays: {
       ...retentionProperties.keepDays,

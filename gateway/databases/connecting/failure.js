@@ -66,7 +66,7 @@ export function orPasswordMissing (error, place, { user, password }, signs) {
 /**
  * @param {unknown} cause
  * @param {string} place
- * @param {{user: string, what?: 'password'|'token', code?: 'SLUICE_SINK_CONNECT'|'SLUICE_SINK_INFLUXDB'}} more
+ * @param {{user: string, what?: string, code?: 'SLUICE_SINK_CONNECT'|'SLUICE_SINK_INFLUXDB'}} more
  */
 export function passwordMissing (cause, place, { user, what = 'password', code = 'SLUICE_SINK_CONNECT' }) {
   return new SluiceError(code, `${place} asks for a ${what}, and none is given.`, {

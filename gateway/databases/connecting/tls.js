@@ -21,8 +21,8 @@ export function plainTextAdvice ({ host, tls }) {
   return 'The connection is not encrypted: whoever is in between reads and changes what is sent. Switch TLS on.'
 }
 
-/** @param {string} host */
-function isLocal (host) {
+/** Whether it is this machine. @param {string} host */
+export function isLocal (host) {
   return isPath(host) || /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host)
 }
 

@@ -3,6 +3,7 @@ import { SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { connectError, fixFor, passwordMissing, reasonOf } from '../connecting/failure.js'
 import { testInTime } from '../connecting/limits.js'
+import { isLocal } from '../connecting/tls.js'
 import { AnswerError, HttpClient } from '../http.js'
 import { parseAnswer, quoteName } from './influxql.js'
 import { schema } from './connection.schema.js'
@@ -320,9 +321,4 @@ function reasonIn (text) {
   } catch {
     return text.trim()
   }
-}
-
-/** @param {string} host */
-function isLocal (host) {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.')
 }

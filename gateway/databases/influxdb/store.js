@@ -9,20 +9,28 @@ const MIN_REQUEST_BYTES = 4096
 /** How many requests of one write are under way: while the server reads one, the next is encoded. */
 const REQUESTS_AT_ONCE = 2
 
-/** Stores lines by HTTP. */
+/**
+ * Stores lines by HTTP.
+ * @template [Part=import('../../messages/codecs/line-protocol/line-protocol.js').Lines]
+ */
 export class HttpStore {
   notice = ''
   #server
+  #encode
   #requestBytes = REQUEST_BYTES
 
-  /** @param {{write: import('./connection.js').InfluxdbServer['write']}} server */
-  constructor (server) {
+  /**
+   * @param {{write: import('./connection.js').InfluxdbServer['write']}} server
+   * @param {(parts: Part[], options: {chunkBytes: number}) => Iterable<Buffer>} [encode]  to chunks of whole lines
+   */
+  constructor (server, encode = /** @type {any} */ (encodeLines)) {
     this.#server = server
+    this.#encode = encode
   }
 
   /**
    * Resolves once all of them are stored. When it rejects, some may be.
-   * @param {import('../../messages/codecs/line-protocol/line-protocol.js').Lines[]} parts
+   * @param {Part[]} parts
    * @param {import('./versions.js').Place} place
    * @param {AbortSignal} [signal]
    * @returns {Promise<void>}
@@ -33,7 +41,7 @@ export class HttpStore {
     const underWay = new Set()
     let tooMany = false
     try {
-      for (const lines of encodeLines(parts, { chunkBytes: requestBytes })) {
+      for (const lines of this.#encode(parts, { chunkBytes: requestBytes })) {
         const request = this.#server.write(place, lines, signal)
         underWay.add(request)
         request.then(() => underWay.delete(request), error => { // it stays, to be awaited below

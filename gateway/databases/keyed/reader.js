@@ -1,5 +1,8 @@
 import { SluiceError } from '../../base/errors.js'
+import { MEASUREMENTS } from '../../batch/layouts.js'
 import { edgeOf, minimumOf, summariesOf } from '../reading/compute.js'
+import { documentRange, documentSamples } from '../reading/documents.js'
+import { asIn, HIDDEN, keyColumn } from '../reading/keys.js'
 import { inPages } from '../reading/pages.js'
 import { bytesOf, bytesText, whole } from '../reading/values.js'
 import { tagColumnOf } from '../wide.js'
@@ -12,6 +15,7 @@ import { tagColumnOf } from '../wide.js'
  * @typedef {import('../reader.js').Range} Range
  * @typedef {Record<string, any> & {time_ns: bigint}} Row
  * @typedef {{name: string, kind: string}} Column
+ * @typedef {import('../reader.js').KeyValue} KeyValue
  */
 
 /**
@@ -19,6 +23,8 @@ import { tagColumnOf } from '../wide.js'
  * @typedef {object} Readable
  * @property {(signal?: AbortSignal) => Promise<Facts>} facts  throws SLUICE_QUERY_TABLE
  * @property {(facts: Facts, columns: string[], range: Omit<Range, 'sensors'>) => AsyncIterable<Row>} rows  in the order of time
+ * @property {(facts: Facts, key: string[], values: KeyValue[][], signal?: AbortSignal) => Promise<Row[]>} [withKey]  the rows of the layout
+ *   upsert whose columns of the key have one of these values, which are of the columns' kinds
  * @property {readonly string[]} ownNames  of columns that hold no sensor
  * @property {readonly string[]} kinds  of columns that hold samples
  * @property {string} textKind  of columns that hold tags
@@ -28,6 +34,9 @@ import { tagColumnOf } from '../wide.js'
 /** The columns of narrow values, by what follows the first one's name. */
 const NARROW_COLUMNS = ['', '_int64', '_string', '_bytes']
 
+/** How long a table is taken to have the columns that it had: reading one row asks for nothing else. */
+const FACTS_VALID_MS = 1000
+
 /**
  * @template {{columns: Column[]}} Facts
  * @implements {Reader}
@@ -35,11 +44,17 @@ const NARROW_COLUMNS = ['', '_int64', '_string', '_bytes']
 export class KeyedReader {
   #options
   #readable
+  /** @type {{until: number, facts: Promise<Facts>}|null} */
+  #known = null
+  /** @type {Reader['byKey']} */
+  byKey
 
   /** @param {import('../reading/table.js').TableOptions} options @param {Readable<Facts>} readable */
   constructor (options, readable) {
     this.#options = options
     this.#readable = readable
+    const { withKey } = readable
+    if (withKey) this.byKey = asked => this.#attempt(asked.signal, () => this.#byKey(withKey, asked))
   }
 
   /** @type {Reader['samples']} */
@@ -47,8 +62,7 @@ export class KeyedReader {
     try {
       yield * this.#samples(range)
     } catch (error) {
-      if (range.signal?.aborted) throw range.signal.reason
-      throw error instanceof SluiceError ? error : this.#readable.failure(error)
+      throw this.#reasonOf(error, range.signal)
     }
   }
 
@@ -73,9 +87,18 @@ export class KeyedReader {
     if (columns.length === 0) return
     const { layout, sensorColumn } = this.#options
     const isNarrow = layout === 'narrow'
-    const shown = ['time_ns', ...isNarrow ? [sensorColumn] : [], ...columns, ...chooses.flatMap(({ column }) => column ?? [])]
+    const tagColumns = chooses.flatMap(({ column }) => column ?? [])
+    const isChosen = (/** @type {Row} */ row) => chooses.every(({ matches }) => matches(row))
+    if (layout === 'document') {
+      for await (const page of documentSamples(this.#documents(facts, tagColumns, isChosen, range), range)) {
+        yield page
+        signal?.throwIfAborted()
+      }
+      return
+    }
+    const shown = ['time_ns', ...isNarrow ? [sensorColumn] : [], ...columns, ...tagColumns]
     yield * inPages(this.#readable.rows(facts, [...new Set(shown)], range), (pages, row) => {
-      if (!chooses.every(({ matches }) => matches(row))) return
+      if (!isChosen(row)) return
       for (const column of columns) {
         const sensor = isNarrow ? row[sensorColumn] : column
         if (row[column] !== null && pages.has(sensor)) pages.add(row.time_ns, sensor, valueOf(row[column]))
@@ -83,11 +106,63 @@ export class KeyedReader {
     }, range)
   }
 
+  /** @param {Facts} facts @param {string[]} tagColumns @param {(row: Row) => boolean} isChosen @param {Range} range */
+  async * #documents (facts, tagColumns, isChosen, range) {
+    const { first: from } = documentRange(range, BigInt(this.#options.intervalMs) * 1_000_000n)
+    for await (const row of this.#readable.rows(facts, ['time_ns', MEASUREMENTS, ...tagColumns], { ...range, from })) {
+      if (isChosen(row) && row[MEASUREMENTS] !== null) yield { time: row.time_ns, measurements: row[MEASUREMENTS] }
+    }
+  }
+
+  /**
+   * @param {NonNullable<Readable<Facts>['withKey']>} withKey
+   * @param {Parameters<NonNullable<Reader['byKey']>>[0]} asked
+   * @returns {Promise<import('../reader.js').Found[]>}
+   */
+  async #byKey (withKey, { names, keys, signal }) {
+    const { table, source } = this.#options
+    const facts = await this.#facts(signal)
+    const columns = names.map(name => keyColumn(name, facts.columns, this.#readable.ownNames, `"${table}"`))
+    const possible = keys.map(key => key.map((value, i) => asIn(columns[i].kind, value))).filter(key => !key.includes(undefined))
+    const key = columns.map(({ name }) => name)
+    const found = await withKey(facts, key, /** @type {KeyValue[][]} */ (possible), signal)
+    const shown = facts.columns.map(({ name }) => name).filter(name => !['time', 'time_ns', ...HIDDEN].includes(name))
+    return found.filter(row => source === '' || row.source === undefined || row.source === source).map(row => {
+      const values = Object.fromEntries(shown.map(name => [name, cellOf(row[name])]))
+      return { key: key.map(name => values[name]), row: { time: row.time_ns, ...values } }
+    })
+  }
+
+  /** @param {AbortSignal} [signal] */
+  #facts (signal) {
+    if (this.#known && performance.now() < this.#known.until) return this.#known.facts
+    const facts = this.#readable.facts(signal)
+    this.#known = { until: performance.now() + FACTS_VALID_MS, facts }
+    facts.catch(() => { this.#known = null })
+    return facts
+  }
+
+  /** @template T @param {AbortSignal|undefined} signal @param {() => Promise<T>} work */
+  async #attempt (signal, work) {
+    try {
+      signal?.throwIfAborted()
+      return await work()
+    } catch (error) {
+      throw this.#reasonOf(error, signal)
+    }
+  }
+
+  /** @param {unknown} error @param {AbortSignal} [signal] */
+  #reasonOf (error, signal) {
+    if (signal?.aborted) return signal.reason
+    return error instanceof SluiceError ? error : this.#readable.failure(error)
+  }
+
   /** The columns that values of these sensors can be in. @param {Facts} facts @param {string[]} sensors */
   #valueColumns ({ columns }, sensors) {
     const { layout, valueColumn } = this.#options
     const { kinds, ownNames } = this.#readable
-    const wanted = layout === 'narrow' ? NARROW_COLUMNS.map(end => valueColumn + end) : sensors
+    const wanted = layout === 'document' ? [MEASUREMENTS] : layout === 'narrow' ? NARROW_COLUMNS.map(end => valueColumn + end) : sensors
     const holds = columns.filter(({ name, kind }) => kinds.includes(kind) && !ownNames.includes(name)).map(({ name }) => name)
     return sensors.length === 0 ? [] : [...new Set(wanted)].filter(name => holds.includes(name))
   }
@@ -98,6 +173,11 @@ export class KeyedReader {
     const column = [tagColumnOf(tag), tag].find(name => columns.some(each => each.name === name && each.kind === textKind))
     return { column, matches: (/** @type {Row} */ row) => values.includes(column === undefined ? null : row[column]) }
   }
+}
+
+/** Of a whole row. @param {any} value */
+function cellOf (value) {
+  return typeof value === 'bigint' ? whole(value) : bytesOf(value) ?? value ?? null
 }
 
 /** @param {any} value @returns {Sample['value']} */

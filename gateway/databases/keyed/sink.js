@@ -1,4 +1,5 @@
 import { decide } from '../claims.js'
+import { recordKey } from '../commit-records.js'
 import { setOf } from '../record-set.js'
 import { RecordedSink } from '../recorded/sink.js'
 import { SeldomCheck } from '../seldom-check.js'
@@ -82,7 +83,8 @@ async function write (storage, check, session, { batches, wanted, previous, plac
   const late = await storage.leave(session, records, signal) ?? []
   for (const record of records) known?.add(record)
   if (late.length === 0) return { ...decision, found }
+  const isLate = new Set(late.map(recordKey))
   const left = setOf(await storage.find(session, late))
-  const again = decide(fresh, wanted, claim => left.find(claim))
+  const again = decide(fresh, wanted, claim => isLate.has(recordKey(claim)) ? left.find(claim) : undefined)
   return { ...decision, found, duplicates: [...duplicates, ...again.duplicates], clashes: [...clashes, ...again.clashes] }
 }

@@ -1,15 +1,6 @@
-import { SluiceError } from '../../base/errors.js'
+import { asIn, HIDDEN, keyColumn } from '../reading/keys.js'
 import { bytesOf } from '../reading/values.js'
-import { UPSERT_COLUMNS } from '../upsert/layout.js'
-import { tagColumnOf } from '../wide.js'
 import { TableStatements } from './table-statements.js'
-
-/** Columns that say which row is newer, and whose it is; of times, the exact one is shown. */
-const HIDDEN = [...UPSERT_COLUMNS, 'sluice_row']
-
-/** Kinds of columns, in whichever dialect, whose values are texts, and whole numbers. */
-const TEXT = /char|text|clob|string/i
-const WHOLE = /int/i
 
 /** @typedef {import('../reader.js').KeyValue} KeyValue */
 
@@ -71,28 +62,8 @@ export class KeyedTable {
     return { key: names.map(name => values.get(this.#columnOf(name).name)), row: { time: BigInt(time), ...Object.fromEntries(values) } }
   }
 
-  /** Where the sink has put a field or tag. @param {string} name */
+  /** @param {string} name */
   #columnOf (name) {
-    const isOwn = this.#dialect.ownNames.includes(name)
-    const places = isOwn ? [`${name}~field`, tagColumnOf(name), name] : [name, tagColumnOf(name)]
-    const found = places.map(place => this.#columns.find(column => column.name === place)).find(column => column !== undefined)
-    if (found) return found
-    throw new SluiceError('SLUICE_QUERY_TABLE', `The table ${this.#name} has no column ${this.#dialect.quote(name)}.`, {
-      fix: 'Correct the key, or the table.'
-    })
+    return keyColumn(name, this.#columns, this.#dialect.ownNames, this.#name)
   }
-}
-
-/**
- * A value as a column's can be compared with it, whatever it came as; undefined where none equals it.
- * @param {string} kind
- * @param {KeyValue} value
- * @returns {KeyValue|undefined}
- */
-function asIn (kind, value) {
-  if (TEXT.test(kind)) return String(value)
-  const isNumber = typeof value !== 'string' || (WHOLE.test(kind) && /^(0|-?[1-9]\d{0,18})$/.test(value))
-  if (!isNumber) return WHOLE.test(kind) ? undefined : value
-  const number = BigInt(value)
-  return BigInt.asIntN(64, number) === number ? number : undefined
 }

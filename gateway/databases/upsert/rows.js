@@ -27,7 +27,10 @@ const MAX_ROW = 2 ** Number(ROW_BITS) - 1
  */
 const UNSTAGED = -BigInt(Date.now())
 
-/** In the order in which they came, of batches without identity: each keeps its place for all attempts. @type {WeakMap<Batch, number>} */
+/**
+ * When batches without identity came, in milliseconds of this process, no two at the same: each keeps its place for all attempts.
+ * @type {WeakMap<Batch, number>}
+ */
 const arrivals = new WeakMap()
 let arrived = 0
 
@@ -190,7 +193,9 @@ function withoutOwnNames (batch) {
 
 /** @param {Batch} batch */
 function arrivalOf (batch) {
-  const arrival = arrivals.get(batch) ?? ++arrived
-  arrivals.set(batch, arrival)
-  return arrival
+  const known = arrivals.get(batch)
+  if (known !== undefined) return known
+  arrived = Math.max(arrived + 1, Math.floor(performance.now()))
+  arrivals.set(batch, arrived)
+  return arrived
 }

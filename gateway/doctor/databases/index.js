@@ -25,5 +25,7 @@ export const serverFacts = {
   clickhouse: () => import('./clickhouse.js'),
   cassandra: () => import('./cassandra.js'),
   questdb: () => import('./questdb.js'),
+  voltdb: () => import('./voltdb.js'),
+  warp10: () => import('./warp10.js'),
   kafka: async () => ({})
 }

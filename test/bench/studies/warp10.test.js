@@ -136,7 +136,7 @@ describe('the study of Warp 10', function () {
 
   it('measures the whole log, five times where it is full', () => {
     const quick = warp10.plan({ isFull: false, sweep: {} })
-    expect(quick.cells).to.have.length(40)
+    expect(quick.cells).to.have.length(45)
     expect(quick.cut).to.deep.equal([])
     expect(quick.cells.reduce((sum, { seconds }) => sum + seconds, 0)).to.be.below(4 * 60)
     const { cells: [first] } = warp10.plan({ isFull: true, sweep: {} })

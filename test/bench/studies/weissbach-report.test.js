@@ -87,7 +87,7 @@ describe('the report of Weißbach, Hilbert and Springer', () => {
     ])
     expect(groups[5].figures[1]).to.include({ published: 3900 })
     expect(groups[0].figures.slice(0, 3).map((/** @type {any} */ { value }) => value)).to.deep.equal([1000, 100, 2000])
-    expect(groups[0].figures[3]).to.deep.equal({ value: null, published: 77_200, reason: 'Sluice has no sink for it.' })
+    expect(groups[0].figures[3]).to.deep.equal({ value: null, published: 77_200, reason: 'It was not chosen.' })
   })
 
   it('says that FerretDB, which has no index for it, is not MongoDB, where it was measured', () => {
@@ -153,7 +153,7 @@ describe('the report of Weißbach, Hilbert and Springer', () => {
     expect(blockOf('Table 1', absent).rows[3].figures[1]).to.deep.equal({ value: null, reason: 'FerretDB is not built.' })
     expect(blockOf('Table 3', absent).rows[0].figures[0]).to.deep.equal({ value: null, published: 'Cassandra / Flink' })
     const reasons = blockOf('What is not measured', absent).rows.map((/** @type {any} */ { label }) => label)
-    expect(reasons).to.include.members(['Cassandra', 'HBase', 'ClickHouse', 'InfluxDB'])
+    expect(reasons).to.deep.equal(['HBase', 'ClickHouse', 'InfluxDB'])
   })
 
   it('has what the paper prints, and what in it contradicts itself', () => {

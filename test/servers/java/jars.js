@@ -33,13 +33,29 @@ export const kafka = {
   skipped: 'Kafka sink and kill tests'
 }
 
-/** What `npm run test:engines` runs besides. @type {JavaServer[]} */
-export const engines = []
+/** Its own description names nothing of what it needs. @type {JavaServer} */
+export const voltdb = {
+  name: 'voltdb',
+  artifacts: [
+    'org.voltdb:voltdb:10.1.1', 'log4j:log4j:1.2.17', 'org.slf4j:slf4j-log4j12:1.7.36', 'org.eclipse.jetty:jetty-servlet:9.4.51.v20230217',
+    'org.eclipse.jetty:jetty-continuation:9.4.51.v20230217', 'org.codehaus.jackson:jackson-mapper-asl:1.9.13',
+    'com.fasterxml.jackson.core:jackson-databind:2.14.2', 'org.apache.commons:commons-lang3:3.12.0',
+    'org.apache.felix:org.apache.felix.framework:5.6.12', 'javax.xml.bind:jaxb-api:2.3.1', 'com.sun.xml.bind:jaxb-core:2.3.0.1',
+    'com.sun.xml.bind:jaxb-impl:2.3.1', 'org.apache.avro:avro:1.8.2', 'net.sf.supercsv:super-csv:2.1.0',
+    'org.aeonbits.owner:owner-java8:1.0.12', 'org.apache.httpcomponents:httpasyncclient:4.1.4', 'org.apache.calcite:calcite-core:1.23.0',
+    'net.java.dev.jna:jna:5.5.0', 'org.xerial.snappy:snappy-java:1.1.8.4'
+  ],
+  size: '55 MB',
+  skipped: 'VoltDB sink and kill tests'
+}
 
-/** @param {JavaServer} server */
+/** What `npm run test:engines` runs besides. @type {JavaServer[]} */
+export const engines = [voltdb]
+
+/** @param {{name: string}} server */
 const folderOf = ({ name }) => join(here, '..', '..', '..', 'node_modules', '.cache', 'sluice', `jars-${name}`)
 
-/** For Java's class path. @param {JavaServer} server */
+/** For Java's class path. @param {{name: string}} server */
 export const jarsOf = server => join(folderOf(server), 'lib', '*')
 
 /** What keeps the server from being started, or null. @param {JavaServer} server @returns {string|null} */

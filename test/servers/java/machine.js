@@ -18,7 +18,7 @@ import { jarsOf } from './jars.js'
 const QUICK = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Djava.awt.headless=true', '-Djava.net.preferIPv4Stack=true']
 
 /** On a machine that does much else at the time. */
-const START_MS = 90_000
+const START_MS = 240_000
 const STOP_MS = 20_000
 
 /** @type {Set<import('node:child_process').ChildProcess>} */
@@ -26,8 +26,9 @@ const running = new Set()
 process.once('exit', () => { for (const child of running) child.kill('SIGKILL') })
 
 /**
- * @param {import('./jars.js').JavaServer} server
+ * @param {{name: string}} server
  * @param {object} setup
+ * @param {string} [setup.classPath]  unless that of a server of `jars.js`
  * @param {string} setup.main  class
  * @param {string[]} setup.options  of the machine
  * @param {string[]} [setup.args]  of the class
@@ -36,7 +37,7 @@ process.once('exit', () => { for (const child of running) child.kill('SIGKILL') 
  * @param {boolean} [setup.isMeasured]  compiled as well as can be, which makes the start slower
  * @returns {Machine} not started
  */
-export function machine (server, { main, options, args = [], folder, port, isMeasured = false }) {
+export function machine (server, { classPath = jarsOf(server), main, options, args = [], folder, port, isMeasured = false }) {
   /** @type {import('node:child_process').ChildProcess|null} */
   let child = null
   const end = async (/** @type {NodeJS.Signals} */ signal) => {
@@ -54,7 +55,7 @@ export function machine (server, { main, options, args = [], folder, port, isMea
     get pid () { return child?.pid },
     async start () {
       const quick = isMeasured ? QUICK.filter(option => !option.includes('Tiered')) : QUICK
-      const its = spawn('java', [...quick, ...options, '-cp', jarsOf(server), main, ...args], {
+      const its = spawn('java', [...quick, ...options, '-cp', classPath, main, ...args], {
         cwd: folder, stdio: ['ignore', 'pipe', 'pipe']
       })
       let log = ''

@@ -12,7 +12,7 @@ import { report } from './report.js'
  * @typedef {import('../study.js').Cell} Cell
  */
 
-const DATABASES = ['mysql', 'mongodb', 'file', 'postgresql', 'clickhouse', 'influxdb', 'sqlite', 'duckdb']
+const DATABASES = ['mysql', 'mongodb', 'kafka', 'voltdb', 'file', 'postgresql', 'clickhouse', 'influxdb', 'sqlite', 'duckdb']
 const FULL = { batchRows: [1, 10, 50, 100, 500, 1000, 10_000], writers: [1, 2, 4, 8], rows: 1_000_000, seconds: 30 }
 const QUICK = { batchRows: [1, 100, 1000, 10_000], writers: [1, 4], rows: 1_000_000, seconds: 1.5 }
 /** To empty the tables, open connections and count. */

@@ -21,7 +21,7 @@ import { report } from './report.js'
  * @property {number} [serverRssBytes]  at most
  */
 
-const DATABASES = ['postgresql', 'mysql', 'influxdb', 'clickhouse', 'mongodb', 'sqlite', 'duckdb', 'file']
+const DATABASES = ['postgresql', 'mysql', 'influxdb', 'clickhouse', 'mongodb', 'sqlite', 'duckdb', 'file', 'warp10']
 const FULL_REPETITIONS = 5
 const BATCH_ROWS = 5000
 /** Of two cores, about: what a point takes in its text, and what is before and after. */

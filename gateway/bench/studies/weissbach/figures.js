@@ -1,5 +1,5 @@
 import { sizeOf, systemOf } from './cells.js'
-import { ABSENT, bestOf, BLOB_BYTES, LATENCY, PATTERNS, THROUGHPUT } from './published.js'
+import { bestOf, BLOB_BYTES, COLUMNS, LATENCY, PATTERNS, THROUGHPUT } from './published.js'
 
 /**
  * Figures 3 to 9.
@@ -7,13 +7,10 @@ import { ABSENT, bestOf, BLOB_BYTES, LATENCY, PATTERNS, THROUGHPUT } from './pub
  * @typedef {import('./cells.js').Cells} Cells
  */
 
-/** The only ones of the paper that nothing here stands for. */
-const OTHERS = /** @type {const} */ (['Cassandra', 'HBase'])
-
 /** @param {Cells} cells @returns {import('../study.js').BarsBlock[]} */
 export function throughputFigures (cells) {
   return Object.entries(PATTERNS).map(([pattern, name], i) => {
-    const others = OTHERS.filter(system => BLOB_BYTES.some(blobBytes => bestOf(THROUGHPUT, system, pattern, blobBytes) !== null))
+    const others = othersIn(cells, THROUGHPUT, pattern)
     const groups = BLOB_BYTES.flatMap(blobBytes => cells.batchRows.map(batchRows => ({
       label: `${sizeOf(blobBytes)}, ${cells.wayOf(batchRows)}`,
       figures: [
@@ -23,7 +20,7 @@ export function throughputFigures (cells) {
           return { ...cell ? { value: cell.measures.recordsPerSecond } : missing(cells, database), ...published !== null && { published } }
         }),
         ...others.map(system => ({
-          value: null, published: bestOf(THROUGHPUT, system, pattern, blobBytes), reason: ABSENT[system]
+          value: null, published: bestOf(THROUGHPUT, system, pattern, blobBytes), reason: cells.reasonOf(system)
         }))
       ]
     })))
@@ -43,7 +40,7 @@ export function throughputFigures (cells) {
 export function latencyFigures (cells) {
   const [batchRows] = cells.batchRows
   return Object.entries(PATTERNS).filter(([pattern]) => pattern !== 'insert').map(([pattern, name], i) => {
-    const others = OTHERS.filter(system => BLOB_BYTES.some(blobBytes => bestOf(LATENCY, system, pattern, blobBytes) !== null))
+    const others = othersIn(cells, LATENCY, pattern)
     const boxesOf = (/** @type {number} */ blobBytes) =>
       cells.databases.map(database => boxOf(cells.quickest({ database, pattern, blobBytes, batchRows })))
     return {
@@ -60,6 +57,16 @@ export function latencyFigures (cells) {
       notes: ['Published are means, of the two systems that table 4 has; the figure\'s own values are not printed.']
     }
   })
+}
+
+/**
+ * The paper's systems of a table that nothing here stands for.
+ * @param {Cells} cells @param {typeof LATENCY} table @param {string} pattern
+ */
+function othersIn (cells, table, pattern) {
+  const here = cells.databases.map(systemOf)
+  const isThere = (/** @type {string} */ system) => BLOB_BYTES.some(blobBytes => bestOf(table, system, pattern, blobBytes) !== null)
+  return COLUMNS.filter(system => !here.includes(system) && isThere(system))
 }
 
 /** @param {Cells} cells @param {string} database */

@@ -12,9 +12,9 @@ import { printedTables } from './tables.js'
 
 const OPERATOR = [
   'The operator is what a Sluice flow does with a message: read its records by key, add the new numbers to those that are stored, and ' +
-  'replace them through the sink\'s layout upsert, with a commit record in the same transaction, forced to disk. Inserts alone read ' +
-  'nothing. Each client has a connection and keys of its own, and does one message after the other. Generator and operator are in one ' +
-  'program, as in the paper; Node-RED, spool and broker are not between them.',
+  'replace them through the sink\'s layout upsert, with a commit record, in one transaction where the database has any, and forced to ' +
+  'disk where its settings say so. Inserts alone read nothing. Each client has a connection and keys of its own, and does one message ' +
+  'after the other. Generator and operator are in one program, as in the paper; Node-RED, spool and broker are not between them.',
   'One by one, a message has one record, as the paper\'s operators see them. Gathered, it has up to 1000 of them (of MongoDB 100, as ' +
   'requests of more take FerretDB too long) and no more than 1 MB: they are read in one request, and replaced in one transaction.'
 ]

@@ -15,7 +15,7 @@ import { report } from './report.js'
  */
 
 /** Those whose sink has the layout upsert. */
-const DATABASES = ['postgresql', 'mysql', 'mongodb', 'sqlite', 'duckdb']
+const DATABASES = ['postgresql', 'mysql', 'mongodb', 'cassandra', 'sqlite', 'duckdb']
 
 /** `ids` of the fixed set by the size of the BLOB: 1,000,000 in the paper, which are 100 GB of the largest. */
 const FULL = { ids: [1_000_000, 100_000, 10_000], seconds: 600, warmUpSeconds: 10, gigabytes: 40 }

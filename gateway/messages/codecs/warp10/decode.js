@@ -9,6 +9,7 @@ import { ALL_CHANNELS, MILLIMETRES, NAMES, POSITION, SOURCE_LABEL, tagOf } from 
  * @typedef {import('../../../batch/batch.js').Batch} Batch
  * @typedef {import('../../payload.js').Refused} Refused
  * @typedef {import('../../series.js').Cell} Cell
+ * @typedef {Pick<Cell, 'type'|'value'>} Value
  * @typedef {{name: string, key: string, source: string|undefined, tags: Record<string, string>}} Series  class and labels of a line
  * @typedef {{ns: bigint, position: Cell[], rows: Map<string, Row[]>}} Place  in time, too; its rows by labels: more than one where a class
  *   comes twice
@@ -16,8 +17,10 @@ import { ALL_CHANNELS, MILLIMETRES, NAMES, POSITION, SOURCE_LABEL, tagOf } from 
  *   `line` is the first
  */
 
-const LINE = /^(=?)(-?\d*\/[^/ ]*\/-?\d*) +(.+)$/
-const CLASS = /^([^ {]+\{[^}]*\})(?:\{[^}]*\})? +(.+)$/
+/** Of `=`, the place, and the rest. */
+export const LINE = /^(=?)(-?\d*\/[^/ ]*\/-?\d*) +(.+)$/
+/** That rest: class with labels, and value. */
+export const CLASS = /^([^ {]+\{[^}]*\})(?:\{[^}]*\})? +(.+)$/
 const WHOLE = /^[+-]?\d+$/
 const DECIMAL = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|NaN|Infinity)$/
 const PLACED = /^(\d+)\/(.+)$/
@@ -121,14 +124,24 @@ function seriesOf ([, continues, , rest], last, known) {
 
 /** @param {string} head  `CLASS{LABELS}` @returns {Series} */
 function readSeries (head) {
-  const labels = head.slice(head.indexOf('{') + 1, -1)
-  const pairs = (labels === '' ? [] : labels.split(',', MAX_TAGS + 2)).map(label => {
-    const [key, ...value] = label.split('=')
-    return [unescaped(key), unescaped(value.join('='))]
+  const { name, key, labels } = readHead(head, MAX_TAGS + 2)
+  const tags = Object.fromEntries(labels.flatMap(([label, text]) => label === SOURCE_LABEL ? [] : [[tagOf(label), text]]))
+  return { name, key, source: labels.find(([label]) => label === SOURCE_LABEL)?.[1], tags }
+}
+
+/**
+ * @param {string} head  `CLASS{LABELS}`
+ * @param {number} [maxLabels]  the others are left out
+ * @returns {{name: string, key: string, labels: [label: string, text: string][]}}
+ */
+export function readHead (head, maxLabels) {
+  const at = head.indexOf('{')
+  const key = head.slice(at + 1, -1)
+  const labels = (key === '' ? [] : key.split(',', maxLabels)).map(label => {
+    const [name, ...text] = label.split('=')
+    return /** @type {[string, string]} */ ([unescaped(name), unescaped(text.join('='))])
   })
-  const tags = Object.fromEntries(pairs.flatMap(([key, text]) => key === SOURCE_LABEL ? [] : [[tagOf(key), text]]))
-  const source = pairs.find(([key]) => key === SOURCE_LABEL)?.[1]
-  return { name: unescaped(head.slice(0, head.indexOf('{'))), key: labels, source, tags }
+  return { name: unescaped(head.slice(0, at)), key, labels }
 }
 
 /** @param {string} text  `TIME/LAT:LON/ELEVATION` @param {Map<string, Place>} places @param {() => bigint} now @returns {Place} */
@@ -194,8 +207,8 @@ function cellOf (name, text) {
   return { name, ...valueOf(text) }
 }
 
-/** @param {string} text @returns {Pick<Cell, 'type'|'value'>} */
-function valueOf (text) {
+/** @param {string} text @returns {Value} */
+export function valueOf (text) {
   if (WHOLE.test(text)) {
     const value = BigInt(text.replace('+', ''))
     if (BigInt.asIntN(64, value) !== value) throw new Error('its value does not fit a 64-bit integer')

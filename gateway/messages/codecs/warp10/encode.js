@@ -12,82 +12,95 @@ const US_NS = 1000n
 const CHUNK_CHARACTERS = 2 ** 18
 
 /**
- * A batch as text of Warp 10, in chunks of whole lines. A row without any value but its position has no line.
+ * @typedef {object} Options
+ * @property {boolean} [names]  a comment says the names of several values in a line
+ * @property {bigint} [unitNs]  of times; they are rounded down to it
+ * @property {boolean} [isExact]  positions, which a server rounds, are also values of their own
+ */
+
+/**
+ * A batch as text of Warp 10, in chunks of whole lines, each of which can be read without those before it. A row without any value but its
+ * position has no line.
  * @param {Batch} batch
  * @param {Warp10Format} format
- * @param {{names?: boolean}} [options]  `names`: a comment says the names of several values in a line
+ * @param {Options} [options]
  * @returns {Generator<Buffer, void, void>}
  */
-export function * encodeWarp10 (batch, format, { names = false } = {}) {
+export function * encodeWarp10 (batch, format, options = {}) {
+  const continues = format !== 'naive' && format !== 'ordered'
   let chunk = ''
+  let last = ''
   for (const part of byTags(batch)) {
-    for (const line of linesOf(part, format, names)) {
-      chunk += `${line}\n`
+    for (const [place, head, text] of linesOf(part, format, options)) {
+      if (place === NAMES) {
+        chunk += NAMES + text + '\n'
+        continue
+      }
+      chunk += continues && head === last ? `=${place} ${text}\n` : `${place} ${head} ${text}\n`
+      last = head
       if (chunk.length < CHUNK_CHARACTERS) continue
       yield Buffer.from(chunk)
-      chunk = ''
+      chunk = last = ''
     }
+    last = ''
   }
   if (chunk !== '') yield Buffer.from(chunk)
 }
 
-/** @param {Batch} batch  with the same tags in all rows @param {Warp10Format} format @param {boolean} names */
-function linesOf (batch, format, names) {
-  const { places, isPlace } = placesOf(batch)
-  const channels = batch.fields.flatMap((_, field) => isPlace.has(field) ? [] : [channelOf(batch, field)])
+/**
+ * @param {Batch} batch  with the same tags in all rows
+ * @param {Warp10Format} format
+ * @param {Options} options
+ * @returns {Generator<[place: string, head: string, text: string], void, void>}
+ */
+function linesOf (batch, format, { names = false, unitNs = US_NS, isExact = false }) {
+  const { places, isPlace } = placesOf(batch, unitNs)
+  const channels = batch.fields.flatMap((_, field) => isPlace.has(field) && !isExact ? [] : [channelOf(batch, field)])
   const labels = labelsOf(batch)
   switch (format) {
-    case 'naive': return naive(places, channels, labels)
-    case 'ordered': return ordered(places, channels, labels)
-    case 'optimized': return optimized(places, channels, labels)
+    case 'naive': return byRows(places, channels, labels)
+    case 'ordered':
+    case 'optimized': return byChannels(places, channels, labels)
     default: return several(places, channels, labels, { open: format === 'uncompressed' ? '[!' : '[', names })
   }
 }
 
-/** @param {string[]} places @param {Channel[]} channels @param {string} labels */
-function * naive (places, channels, labels) {
-  const heads = channels.map(({ name }) => ` ${escaped(name)}${labels} `)
+/** @param {string[]} places @param {Channel[]} channels @param {string} labels @returns {ReturnType<typeof linesOf>} */
+function * byRows (places, channels, labels) {
+  const heads = channels.map(({ name }) => escaped(name) + labels)
   for (let row = 0; row < places.length; row++) {
-    for (let c = 0; c < channels.length; c++) if (channels[c].has(row)) yield places[row] + heads[c] + channels[c].text(row)
+    for (let c = 0; c < channels.length; c++) if (channels[c].has(row)) yield [places[row], heads[c], channels[c].text(row)]
   }
 }
 
-/** @param {string[]} places @param {Channel[]} channels @param {string} labels */
-function * ordered (places, channels, labels) {
+/** @param {string[]} places @param {Channel[]} channels @param {string} labels @returns {ReturnType<typeof linesOf>} */
+function * byChannels (places, channels, labels) {
   for (const { name, has, text } of channels) {
-    const head = ` ${escaped(name)}${labels} `
-    for (let row = 0; row < places.length; row++) if (has(row)) yield places[row] + head + text(row)
+    const head = escaped(name) + labels
+    for (let row = 0; row < places.length; row++) if (has(row)) yield [places[row], head, text(row)]
   }
 }
 
-/** @param {string[]} places @param {Channel[]} channels @param {string} labels */
-function * optimized (places, channels, labels) {
-  for (const { name, has, text } of channels) {
-    let isFirst = true
-    for (let row = 0; row < places.length; row++) {
-      if (!has(row)) continue
-      yield isFirst ? `${places[row]} ${escaped(name)}${labels} ${text(row)}` : `=${places[row]} ${text(row)}`
-      isFirst = false
-    }
-  }
-}
-
-/** @param {string[]} places @param {Channel[]} channels @param {string} labels @param {{open: string, names: boolean}} how */
+/**
+ * @param {string[]} places @param {Channel[]} channels @param {string} labels @param {{open: string, names: boolean}} how
+ * @returns {ReturnType<typeof linesOf>}
+ */
 function * several (places, channels, labels, { open, names }) {
-  let isFirst = true
+  const head = ALL_CHANNELS + labels
+  let isNamed = !names
   for (let row = 0; row < places.length; row++) {
     const present = channels.filter(({ has }) => has(row))
     if (present.length === 0) continue
-    if (isFirst && names) yield NAMES + channels.map(({ name }) => escaped(name)).join(' ')
+    if (!isNamed) yield [NAMES, '', channels.map(({ name }) => escaped(name)).join(' ')]
+    isNamed = true
     const isWhole = present.length === channels.length
     const values = present.map(channel => isWhole ? channel.text(row) : `${channels.indexOf(channel)}/${channel.text(row)}`).join(' ')
-    yield isFirst ? `${places[row]} ${ALL_CHANNELS}${labels} ${open} ${values} ]` : `=${places[row]} ${open} ${values} ]`
-    isFirst = false
+    yield [places[row], head, `${open} ${values} ]`]
   }
 }
 
-/** When and where each row was measured, and which fields say where. @param {Batch} batch */
-function placesOf (batch) {
+/** When and where each row was measured, and which fields say where. @param {Batch} batch @param {bigint} unitNs */
+function placesOf (batch, unitNs) {
   const { time, fields, columns, validity } = batch
   const numbers = (/** @type {string} */ wanted) => {
     const field = fields.findIndex(({ name, type }) => name === wanted && (type === 'float64' || type === 'float32'))
@@ -102,7 +115,7 @@ function placesOf (batch) {
     const [north, east] = isLocated ? [latitude.valueOf(row), longitude.valueOf(row)] : [NaN, NaN]
     const millimetres = isRaised ? Math.round(elevation.valueOf(row) * MILLIMETRES) : NaN
     const where = Number.isFinite(north) && Number.isFinite(east) ? `${north}:${east}` : ''
-    return `${floor(ns, US_NS) / US_NS}/${where}/${Number.isFinite(millimetres) ? millimetres : ''}`
+    return `${floor(ns, unitNs) / unitNs}/${where}/${Number.isFinite(millimetres) ? millimetres : ''}`
   })
   return { places, isPlace }
 }
@@ -127,7 +140,7 @@ function textOf (type) {
   switch (type) {
     case 'float64':
     case 'float32': return value => {
-      const text = Object.is(value, -0) ? '-0' : String(value)
+      const text = Object.is(value, -0) ? '-0e0' : String(value) // a server loses the sign of -0.0
       return Number.isInteger(value) && !text.includes('e') ? `${text}.0` : text // without a point it would be a whole number
     }
     case 'bool': return value => value === 0 ? 'F' : 'T'
