@@ -11,8 +11,8 @@
 /**
  * Compares a head that was published before with what is here. An earlier epoch that is ahead had a tail, which a power cut took; the
  * present one that is ahead was continued by another: this is a copy, or was set back. Either way rows are counted on by the difference:
- * that of a head which an earlier run has published to what was recovered, since what was produced meanwhile is not in it. Lost is what that
- * run still held: before, the sinks had stored it.
+ * that of a head which an earlier run has published to what was recovered, since what was produced meanwhile is not in it. Lost is what
+ * that run still held: before, the sinks had stored it.
  * @param {HeardHead} head
  * @param {import('./sources.js').Sources} sources
  * @returns {Heard[]}

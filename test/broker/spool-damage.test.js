@@ -194,21 +194,6 @@ describe('spool, damaged', () => {
     expect(headOf(spool, 'press')).to.include({ rows: 11 })
   })
 
-  it('counts on after a backup was played back, and takes for lost only what it still held then', async () => {
-    let spool = await rig.open()
-    const [{ epoch }] = await rig.fill(spool, 2)
-    await rig.close(spool)
-    spool = await rig.open()
-    const later = `${counterOf(epoch) + 1}-aaaaaaaa`
-    spool.heard({ sources: [{ source: 'press', rows: 9, epochs: [{ epoch: later, first: 4, last: 3, before: 9, rows: 9 }] }] })
-    expect(spool.counters, 'all of it stored').to.include({ lostBatches: 0, lostRows: 0 })
-    expect(headOf(spool, 'press')).to.include({ rows: 9 })
-    spool.heard({ sources: [{ source: 'press', rows: 12, epochs: [{ epoch: later, first: 5, last: 6, before: 10, rows: 12 }] }] })
-    expect(spool.counters).to.include({ lostBatches: 2, lostRows: 2 })
-    const [next] = await spool.append(batchOf(7))
-    expect(next).to.include({ before: 12 })
-  })
-
   it('begins a new epoch when the broker has heard more of the present one: this is a copy', async () => {
     const spool = await rig.open()
     const [first] = await spool.append(batchOf(0))
