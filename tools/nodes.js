@@ -119,6 +119,11 @@ export const faces = [
     outputs: 1
   },
   {
+    type: 'sluice-kafka-in', file: 'staging/kafka-in', label: 'Kafka in',
+    summary: 'Reads topics of Kafka, alone or as one of a group; sinks behind it store each record exactly once.',
+    outputs: 1
+  },
+  {
     type: 'sluice-sparkplug-out', file: 'staging/sparkplug-out', label: 'Sparkplug out',
     summary: 'Publishes batches as a Sparkplug B edge node: births, data, death, rebirth on command.',
     inputs: 1

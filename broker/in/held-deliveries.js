@@ -35,7 +35,7 @@ export class HeldDeliveries {
   counters = { emittedAgain: 0, parked: 0 }
 
   /**
-   * @param {import('./reader-sinks.js').ReaderSinks} ready
+   * @param {Pick<import('./reader-sinks.js').ReaderSinks, 'areReady'|'mark'|'labelOf'>} ready
    * @param {object} options
    * @param {import('./contract.js').Deliveries} options.deliveries
    * @param {(delivery: Delivery) => void} options.emit

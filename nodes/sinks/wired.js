@@ -52,10 +52,7 @@ export function readersOf (configs, gateway, names = new Map()) {
       const own = sinkNameOf({ id: node, name })
       return { sink: group ? own : node, label: names.get(node) ?? own, node }
     }
-    const behind = () => {
-      const reached = reachedFrom(nodes, id)
-      return sinks.filter(([sink]) => reached.has(sink)).map(each => wiredSink(...each))
-    }
+    const behind = () => sinksOf(nodes, id).map(each => wiredSink(...each))
     const named = namesOf(config.sinks).flatMap(name => {
       const found = sinks.filter(([sink, { config: { name: label } }]) => [sink, label?.trim(), names.get(sink)].includes(name))
       return found.length > 0 ? found.map(each => wiredSink(...each)) : [{ sink: name, label: name, node: name }]
@@ -69,6 +66,17 @@ export function readersOf (configs, gateway, names = new Map()) {
       sinks: named.length > 0 ? named : behind()
     }
   })
+}
+
+/**
+ * The sinks that messages of a node can reach, disabled or not.
+ * @param {Config[]} configs
+ * @param {string} id  of the node
+ * @param {Map<string, string>} names  of the nodes, as people read them
+ * @returns {Wired[]}
+ */
+export function sinksBehind (configs, id, names) {
+  return sinksOf(nodesOf(configs), id).map(([node]) => ({ sink: node, label: names.get(node) ?? node, node }))
 }
 
 /**
@@ -171,6 +179,12 @@ function isLink (type) { return type === 'link out' || type === 'link call' }
 
 /** @param {{wires?: {id: string}[]}} port  of a subflow */
 function portsOf ({ wires = [] }) { return wires }
+
+/** @param {Map<string, {config: Config, next: string[]}>} nodes @param {string} startId */
+function sinksOf (nodes, startId) {
+  const reached = reachedFrom(nodes, startId)
+  return [...nodes].filter(([id, { config: { type } }]) => SINK_TYPES.has(type) && reached.has(id))
+}
 
 /** @param {Map<string, {next: string[]}>} nodes @param {string} startId */
 function reachedFrom (nodes, startId) {
