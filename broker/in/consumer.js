@@ -93,7 +93,7 @@ export class Consumer extends EventEmitter {
   #arrivals
   #requests = new ResendRequests()
   #balances = remembered(() => {
-    const { isStill: isOld } = this.#held
+    const isOld = !this.#connected || this.#held.isStill
     return this.#sinks.balances.map(line => ({ ...line, isOld }))
   })
 
