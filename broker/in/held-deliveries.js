@@ -165,6 +165,11 @@ export class HeldDeliveries {
     for (const held of this.#held.values()) held.acks = []
   }
 
+  /** Of some streams, what is held is another's: it stays unacknowledged. @param {(stream: Stream) => boolean} isGone */
+  giveUp (isGone) {
+    for (const [id, held] of [...this.#held]) if (isGone(held.stream)) this.#done(id, { ...held, acks: [] })
+  }
+
   /** What is not finished stays unacknowledged. */
   close () {
     for (const id of this.#held.keys()) this.#options.deliveries.close(id)

@@ -16,6 +16,7 @@ export const sinkTypes = {
   questdb: () => import('./questdb/sink.js'),
   voltdb: () => import('./voltdb/sink.js'),
   warp10: () => import('./warp10/sink.js'),
+  hana: () => import('./hana/sink.js'),
   kafka: () => import('./kafka/sink.js'),
   file: () => import('./file/sink.js'),
   null: () => import('./null/sink.js')
@@ -32,6 +33,7 @@ export const serverTypes = {
   questdb: () => import('./questdb/connection.js'),
   voltdb: () => import('./voltdb/connection.js'),
   warp10: () => import('./warp10/connection.js'),
+  hana: () => import('./hana/connection.js'),
   kafka: () => import('./kafka/connection.js')
 }
 
@@ -47,7 +49,8 @@ export const readerTypes = {
   cassandra: () => import('./cassandra/reader.js'),
   questdb: () => import('./questdb/reader.js'),
   voltdb: () => import('./voltdb/reader.js'),
-  warp10: () => import('./warp10/reader.js')
+  warp10: () => import('./warp10/reader.js'),
+  hana: () => import('./hana/reader.js')
 }
 
 const PRODUCTS = new Map([
@@ -62,6 +65,7 @@ const PRODUCTS = new Map([
   ['questdb', 'QuestDB'],
   ['voltdb', 'VoltDB'],
   ['warp10', 'Warp 10'],
+  ['hana', 'SAP HANA'],
   ['kafka', 'Kafka']
 ])
 

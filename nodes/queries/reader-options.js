@@ -26,7 +26,8 @@ const LABELS = {
   cassandra: 'Cassandra',
   questdb: 'QuestDB',
   voltdb: 'VoltDB',
-  warp10: 'Warp 10'
+  warp10: 'Warp 10',
+  hana: 'SAP HANA (never met)'
 }
 
 /** The option with a database's server. @param {string} type  of database */

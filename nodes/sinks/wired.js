@@ -1,3 +1,5 @@
+import { brokerIdOf } from '../../broker/stage-options.js'
+
 /**
  * What the flows say about who stores what, read from their configuration: what is disabled does not run, and is required all the same.
  *
@@ -17,6 +19,7 @@
 export const SINK_TYPES = new Set()
 
 const STAGE_IN = 'sluice-stage-in'
+const KAFKA = 'sluice-kafka-server'
 const DEFAULT_URL = 'mqtt://127.0.0.1:1883'
 
 /**
@@ -59,7 +62,7 @@ export function readersOf (configs, gateway, names = new Map()) {
     })
     return {
       id,
-      broker: config.broker,
+      broker: brokerIdOf(config),
       consumer: group ? `group:${group}` : gateway,
       gateway: config.gateway?.trim() || '+',
       source: config.source?.trim() || '+',
@@ -122,7 +125,10 @@ export function wiredSinks (configs, gateway, broker, names, isKnown = () => fal
 }
 
 /** @param {Config[]} configs @param {string} broker  id of its node */
-function urlOf (configs, broker) { return configs.find(config => config.id === broker)?.url || DEFAULT_URL }
+function urlOf (configs, broker) {
+  const { type, url, host, port } = configs.find(config => config.id === broker) ?? {}
+  return type === KAFKA ? `kafka://${host}:${port}` : url || DEFAULT_URL
+}
 
 /** The option of stage in, as a list or as lines of text. @param {unknown} sinks @returns {string[]} */
 function namesOf (sinks) {

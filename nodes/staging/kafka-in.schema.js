@@ -1,9 +1,9 @@
 import { nodeSchema } from '../schema.js'
 import { serverOption } from '../sinks/sink.schema.js'
 import { mappingsProperty } from './mappings.option.js'
-import { schema as stageIn } from './stage-in.schema.js'
+import { schema as stageIn, timeUnit } from './stage-in.schema.js'
 
-const { overdueMs, quietMs, settledByFlow, timeUnit } = /** @type {any} */ (stageIn.properties)
+const { overdueMs, quietMs, settledByFlow } = /** @type {any} */ (stageIn.properties)
 
 export const schema = nodeSchema(serverOption('sluice-kafka-server'), {
   required: ['topics'],

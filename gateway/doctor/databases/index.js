@@ -27,5 +27,6 @@ export const serverFacts = {
   questdb: () => import('./questdb.js'),
   voltdb: () => import('./voltdb.js'),
   warp10: () => import('./warp10.js'),
+  hana: () => import('./hana.js'),
   kafka: async () => ({})
 }
