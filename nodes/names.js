@@ -65,7 +65,7 @@ function given (RED, { shared, current }, file, give) {
 /**
  * Of a node among the sources that it stages: "hall (stage in)", or "stage in 2" where it has no name.
  * @param {string} name
- * @param {'stage in'|'stage out'} kind
+ * @param {'stage in'|'stage out'|'kafka in'} kind
  */
 export function stageNameOf (name, kind) { return name.startsWith(kind) ? name : `${name} (${kind})` }
 

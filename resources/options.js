@@ -70,7 +70,8 @@ export function readOptions (schema, given) {
   /** @type {Record<string, string>} */
   const problemOf = {}
   for (const [name, property] of Object.entries(schema.properties)) {
-    const { value, problem } = readOption(property, applies(property, options) ? given[name] : undefined, schema.required?.includes(name))
+    const isMeant = applies(property, options)
+    const { value, problem } = readOption(property, isMeant ? given[name] : undefined, isMeant && schema.required?.includes(name))
     if (problem) problemOf[name] = problem
     if (value !== undefined) options[name] = value
   }

@@ -555,6 +555,10 @@ export const errors = {
       'The connection to the broker failed for another reason, which the message gives; it is tried again without end.',
       'Act on that reason; `sluice preflight` shows more.'
     ],
+    SLUICE_KAFKA_TOPIC_LOST: [
+      'A topic that batches are staged in was deleted, or created anew.',
+      'If it was not meant, find out who deletes topics with the prefix `sluice_stage_`. It is created, and what is not stored is sent.'
+    ],
     SLUICE_BROKER_PORT: [
       'The *embedded broker* cannot listen on its port.',
       'Use the broker that has the port already, or choose another port above 1023 and an address of this machine.'
@@ -752,6 +756,10 @@ export const errors = {
     SLUICE_SINK_WARP10: [
       'Warp 10 refused what the sink did, or did not keep what it acknowledged.',
       'The message has the reason of the server: often a limit on how old or how many points may be. It is tried again.'
+    ],
+    SLUICE_SINK_HANA: [
+      'SAP HANA refused what the sink did.',
+      'The message has the reason of the server: often a missing right, or a full disk. It is tried again.'
     ],
     SLUICE_SINK_KAFKA: [
       'Kafka refused what the sink did, or too few replicas answered in time.',
@@ -962,6 +970,10 @@ export const errors = {
     SLUICE_QUERY_VOLTDB: [
       'VoltDB refused the query.',
       'The message has the reason of the server: often a missing right to run SQL, or a query that takes longer than it allows.'
+    ],
+    SLUICE_QUERY_HANA: [
+      'SAP HANA refused the query.',
+      'The message has the reason of the server: often a missing right to read the table.'
     ],
     SLUICE_QUERY_WARP10: [
       'Warp 10 refused to read.',

@@ -119,6 +119,11 @@ export const faces = [
     outputs: 1
   },
   {
+    type: 'sluice-kafka-in', file: 'staging/kafka-in', label: 'Kafka in',
+    summary: 'Reads topics of Kafka, alone or as one of a group; sinks behind it store each record exactly once.',
+    outputs: 1
+  },
+  {
     type: 'sluice-sparkplug-out', file: 'staging/sparkplug-out', label: 'Sparkplug out',
     summary: 'Publishes batches as a Sparkplug B edge node: births, data, death, rebirth on command.',
     inputs: 1
@@ -195,6 +200,11 @@ export const faces = [
     inputs: 1
   },
   {
+    type: 'sluice-hana', file: 'sinks/hana', label: 'SAP HANA',
+    summary: 'Stores batches in SAP HANA by inserts of many rows, exactly once; tested with a fake server only.',
+    inputs: 1
+  },
+  {
     type: 'sluice-kafka', file: 'sinks/kafka', label: 'Kafka',
     summary: 'Writes batches to topics of Apache Kafka, as Arrow or JSON, exactly once.',
     inputs: 1
@@ -257,6 +267,11 @@ export const faces = [
   {
     type: 'sluice-warp10-server', file: 'sinks/warp10-server', label: 'Warp 10 server',
     summary: 'Where a Warp 10 server is, and its tokens.',
+    isConfig: true
+  },
+  {
+    type: 'sluice-hana-server', file: 'sinks/hana-server', label: 'SAP HANA server',
+    summary: 'Where a SAP HANA server is, and how to log in.',
     isConfig: true
   },
   {

@@ -34,6 +34,7 @@ const SERVERS = [
   { packages: ['python3-pip'], program: 'pip3', skipped: 'Modbus, DBC and Sparkplug against independent programs' },
   { packages: ['faketime'], program: 'faketime', skipped: 'a machine whose clock is not set' },
   { packages: ['default-jre-headless'], program: 'java', skipped: 'Cassandra, Kafka, QuestDB and VoltDB sink and kill tests' },
+  { packages: ['default-jdk-headless'], program: 'javac', isForEngines: true, skipped: 'the job of engines/flink' },
   { packages: ['maven'], program: 'mvn', skipped: 'Cassandra, Kafka, QuestDB and VoltDB sink and kill tests' },
   { packages: ['systemd'], program: 'systemd-notify', skipped: 'what a gateway tells systemd' },
   { packages: ['chromium'], program: 'chromium', skipped: 'browser tests' }
@@ -62,7 +63,8 @@ function installDependencies () {
 }
 
 function installServers () {
-  const missing = SERVERS.filter(server => !isInstalled(server))
+  const wanted = SERVERS.filter(({ isForEngines = false }) => !isForEngines || process.argv.includes('--engines'))
+  const missing = wanted.filter(server => !isInstalled(server))
   if (missing.length === 0) return
   if (isRoot() && onPath('apt-get', [])) {
     console.log(`Installing for the tests: ${missing.map(({ packages }) => packages[0]).join(', ')}.`)

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import mqtt from 'mqtt'
 import { backoff } from '../../gateway/base/backoff.js'
 import { describe } from '../../gateway/base/errors.js'
+import { deferAcks } from '../in/deferred-acks.js'
 import { divert } from './diverted.js'
 import { problem, problemOf } from './problems.js'
 import { addressOf, security } from './target.js'
@@ -181,6 +182,9 @@ export class Connection {
 
   /** The MQTT version in use: 5, or 4, which is how MQTT 3.1.1 calls itself. */
   get protocolVersion () { return /** @type {4|5} */ (this.client.options.protocolVersion) }
+
+  /** @param {Parameters<import('../client.js').BrokerConnection['receive']>[0]} onMessage */
+  receive (onMessage) { deferAcks(this.client, /** @type {any} */ (onMessage)) }
 
   /**
    * Ends the connection for good. What is published but not acknowledged has `patienceMs` to become so.

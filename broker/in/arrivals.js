@@ -17,7 +17,8 @@ import { clashOf } from './clash.js'
  * @property {import('./held-deliveries.js').HeldDeliveries} held
  * @property {import('./resend-requests.js').ResendRequests} requests
  * @property {import('./keeper.js').Keeper} keeper
- * @property {import('mqtt').MqttClient} client
+ * @property {import('./contract.js').Sharing} members
+ * @property {import('../client.js').BrokerClient} client
  * @property {(packet: Packet) => Batch} decode
  * @property {(packet: Packet) => Promise<void>} onThirdParty
  * @property {(packet: Packet, reason: unknown) => Promise<void>} onRefused
@@ -54,6 +55,10 @@ export class Arrivals {
       return
     }
     const isOfTopic = identity?.gateway === gateway && (source === undefined || identity.source === source)
+    if (identity && isOfTopic && !this.#options.members.has(gateway, identity.source)) { // it was requested when the source was its own
+      ack()
+      return
+    }
     if (!identity || !isOfTopic || !this.#options.isMeant(gateway, identity.source)) {
       this.#refuse(packet, ack, new SluiceError('SLUICE_PROTOCOL', 'Its identity is not that of its topic.'))
       return

@@ -23,7 +23,7 @@ import { Streams } from './streams.js'
  * @typedef {import('./stream.js').Stream} Stream
  *
  * @typedef {object} ConsumerOptions
- * @property {import('mqtt').MqttClient} client  with a fixed id, a persistent session and deferred acknowledgements
+ * @property {import('../client.js').BrokerClient} client  with a fixed id and a persistent session; its messages go to `receive`
  * @property {string} consumer  whose sinks these are: the own gateway, or `group:<name>`
  * @property {string} reader  id of the stage in
  * @property {WiredSink[]} [sinks]  that must settle each delivery, until `wire` says otherwise
@@ -39,7 +39,7 @@ import { Streams } from './streams.js'
  * @property {(spool: string) => void} [onOwnSpool]  one of the own gateway has been heard over the broker, again and again
  * @property {string} [gateway]  name of the gateway to read, `+` (the default) of all
  * @property {string} [source]  likewise of the source
- * @property {Members} [members]  with whom it shares the gateways; of their own otherwise
+ * @property {import('./contract.js').Sharing} [members]  with whom it shares gateways or sources; nobody otherwise
  * @property {number} [window]  messages held at once
  * @property {number} [windowBytes]
  * @property {number} [overdueMs]  a delivery that no sink has anything of for so long is emitted again
@@ -93,7 +93,7 @@ export class Consumer extends EventEmitter {
   #arrivals
   #requests = new ResendRequests()
   #balances = remembered(() => {
-    const { isStill: isOld } = this.#held
+    const isOld = !this.#connected || this.#held.isStill
     return this.#sinks.balances.map(line => ({ ...line, isOld }))
   })
 
@@ -108,6 +108,7 @@ export class Consumer extends EventEmitter {
   /** Of messages that made no sense. */
   #ignored = 0
   #topics
+  #stopSharing
 
   /** @param {ConsumerOptions} options */
   constructor (options) {
@@ -145,6 +146,7 @@ export class Consumer extends EventEmitter {
       onIgnored: (kind, gateway, { topic }, error) => this.#ignore(kind, gateway, topic, error)
     })
     this.wire(this.options.sinks)
+    this.#stopSharing = this.options.members.onMoved(this.#onMoved)
     client.on('connect', this.#onConnect)
     client.on('close', this.#onClose)
     if (client.connected) this.#onConnect()
@@ -235,6 +237,7 @@ export class Consumer extends EventEmitter {
     const { client } = this.options
     this.#sinks.close({ removed })
     this.#keeper.close()
+    this.#stopSharing()
     client.off('connect', this.#onConnect)
     client.off('close', this.#onClose)
     this.#held.close()
@@ -294,6 +297,20 @@ export class Consumer extends EventEmitter {
     this.emit('changed')
   }
 
+  /**
+   * Sources have come, or gone to another member, who may be storing them already: what is held of those is given up, and of those that
+   * have come it is read anew what is stored.
+   */
+  #onMoved = () => {
+    const isMeant = (/** @type {string} */ gateway, /** @type {string} */ source) => this.#topics.isMeant(gateway, source)
+    this.#held.giveUp(({ gateway, source }) => !isMeant(gateway, source))
+    this.#streams.keep(isMeant)
+    this.#requests.clear()
+    this.#sinks.readAnew()
+    if (this.#connected) this.#topics.subscribe() // the heads come again
+    this.emit('changed')
+  }
+
   #look () {
     this.#sinks.tick()
     this.#held.emitOverdue()
@@ -316,7 +333,7 @@ export class Consumer extends EventEmitter {
     for (const stream of this.#streams) {
       if (nowMs < stream.settledUntilMs || !stream.headKnown) continue
       const silentMs = nowMs - stream.lastDataMs
-      const quiet = silentMs > quietMs && unacknowledged < window / 2
+      const quiet = !client.isBehind && silentMs > quietMs && unacknowledged < window / 2
       stream.isQuiet = quiet
       const takers = stream.takers(sinks, nowMs)
       const ranges = stream.missing(takers, { quiet })

@@ -29,6 +29,15 @@
  * @property {(id: string) => Promise<import('../../gateway/databases/sink.js').Committed>|undefined} lastReading  of a sink that has gone
  *   lately: what it had stored then
  *
+ * @typedef {object} Sharing  which gateways or sources are a reader's, where several of a group share them
+ * @property {boolean} areSeveral  it has to subscribe to its own gateways only
+ * @property {[member: number, members: number]|undefined} place  as the list of its sinks says
+ * @property {(gateway: string, source?: string) => boolean} has  whether it is to read them; without a source, whether it may be
+ * @property {(sinks: string[], gateway: string, source: string) => string} flawOf  what the user should know; '' where all is well
+ * @property {() => void} connected  what others say comes again
+ * @property {(reader: string, list: import('../control-messages.js').SinkList|null) => void} heard  of another reader of the group
+ * @property {(listener: () => void) => () => void} onMoved  some are its own now, or are no more; returns what ends that
+ *
  * @typedef {object} DeliveryOptions
  * @property {string} id
  * @property {Batch} batch  with its identity

@@ -35,7 +35,7 @@ export class HeldDeliveries {
   counters = { emittedAgain: 0, parked: 0 }
 
   /**
-   * @param {import('./reader-sinks.js').ReaderSinks} ready
+   * @param {Pick<import('./reader-sinks.js').ReaderSinks, 'areReady'|'mark'|'labelOf'>} ready
    * @param {object} options
    * @param {import('./contract.js').Deliveries} options.deliveries
    * @param {(delivery: Delivery) => void} options.emit
@@ -163,6 +163,11 @@ export class HeldDeliveries {
   /** The connection has ended: the broker sends again what is not acknowledged. */
   dropAcks () {
     for (const held of this.#held.values()) held.acks = []
+  }
+
+  /** Of some streams, what is held is another's: it stays unacknowledged. @param {(stream: Stream) => boolean} isGone */
+  giveUp (isGone) {
+    for (const [id, held] of [...this.#held]) if (isGone(held.stream)) this.#done(id, { ...held, acks: [] })
   }
 
   /** What is not finished stays unacknowledged. */

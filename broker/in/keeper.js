@@ -14,7 +14,7 @@ export class Keeper {
   /** How many connections have ended. */
   #ended = 0
 
-  /** @param {import('mqtt').MqttClient} client @param {import('../../gateway/base/log.js').Log} log */
+  /** @param {import('../client.js').BrokerClient} client @param {import('../../gateway/base/log.js').Log} log */
   constructor (client, log) {
     this.#client = client
     this.#log = log

@@ -3,7 +3,10 @@ import { hash } from 'node:crypto'
 const MAX_KNOWN = 10_000
 const MAX_OTHERS = 1000
 
-/** @typedef {import('../control-messages.js').SinkList} SinkList */
+/**
+ * @typedef {import('../control-messages.js').SinkList} SinkList
+ * @typedef {import('./contract.js').Sharing} Sharing
+ */
 
 /**
  * Which gateways a reader reads where several of one consumer group share them. Each gateway has a weight at every member, and the greatest
@@ -11,6 +14,8 @@ const MAX_OTHERS = 1000
  *
  * Members need not know of each other: while some count three and others still two, two of them may read the same gateway, and the commit
  * records of their database decide which one stores a batch; a gateway that nobody reads waits in its spool.
+ *
+ * @implements {Sharing}
  */
 export class Members {
   /** @type {Map<string, boolean>} */
@@ -58,6 +63,9 @@ export class Members {
     this.#others.delete(reader)
     if (list && this.#others.size < MAX_OTHERS) this.#others.set(reader, list)
   }
+
+  /** What another member is to read is another's for good. */
+  onMoved () { return () => {} }
 
   /** Whether this member is to read it. @param {string} gateway */
   has (gateway) {

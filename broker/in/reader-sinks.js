@@ -10,12 +10,12 @@ import { Readings } from './readings.js'
  * @typedef {import('../../gateway/databases/sink.js').Committed} Committed
  *
  * @typedef {object} ReaderSinksOptions
- * @property {import('mqtt').MqttClient} client
+ * @property {import('../client.js').BrokerClient} client
  * @property {string} consumer
  * @property {string} reader
  * @property {string} gateway
  * @property {string} source
- * @property {import('./members.js').Members} members
+ * @property {import('./contract.js').Sharing} members
  * @property {string} [own]  the own gateway
  * @property {(message: import('../local.js').LocalCommit) => void} publishLocally
  * @property {import('./contract.js').Sinks} registry
@@ -133,6 +133,9 @@ export class ReaderSinks {
     }
     this.tick() // at once: a spool that has just connected sends what it does not know to be stored
   }
+
+  /** The reader reads others than before: of those it is not known what is stored. */
+  readAnew () { this.#readings.readAnew() }
 
   connected () {
     this.#listed = ''

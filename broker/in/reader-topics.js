@@ -3,12 +3,12 @@ import { filters } from '../topics.js'
 
 /**
  * @typedef {object} ReaderTopicsOptions  see ConsumerOptions
- * @property {import('mqtt').MqttClient} client
+ * @property {import('../client.js').BrokerClient} client
  * @property {string} consumer
  * @property {string} reader
  * @property {string} gateway
  * @property {string} source
- * @property {import('./members.js').Members} members
+ * @property {import('./contract.js').Sharing} members
  * @property {import('../../gateway/base/log.js').Log} log
  */
 
@@ -27,7 +27,7 @@ export class ReaderTopics {
   isMeant (gateway, source) {
     const options = this.#options
     return [gateway, '+'].includes(options.gateway) && (source === undefined || [source, '+'].includes(options.source)) &&
-      options.members.has(gateway)
+      options.members.has(gateway, source)
   }
 
   /** On connecting, at once: what comes is held until each of the sinks has been read, and duplicates are recognised. */

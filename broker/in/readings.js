@@ -106,6 +106,12 @@ export class Readings {
     else this.#read(id, running)
   }
 
+  /** Every sink, before any counts as ready again. */
+  readAnew () {
+    for (const running of this.#running.values()) running.isReady = false
+    this.readAll()
+  }
+
   /** Every sink, as after a reconnect. */
   readAll () { for (const id of this.#running.keys()) this.read(id) }
 
@@ -198,7 +204,7 @@ export class Readings {
         running.tookMs = tookMs
         running.beganMs = beganMs
         onRead(id, committed, { number, beganMs })
-        if (!running.isReady) {
+        if (!running.isReady && beganMs >= running.wantedMs) {
           running.isReady = true
           this.#announce()
         }

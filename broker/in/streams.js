@@ -110,6 +110,23 @@ export class Streams {
     return gone
   }
 
+  /** What is known of all others is forgotten. @param {(gateway: string, source: string) => boolean} isKept */
+  keep (isKept) {
+    for (const [gateway, sources] of this.#gateways) {
+      const spools = this.#spools.get(gateway) ?? new Map()
+      for (const source of [...sources.keys()]) {
+        if (isKept(gateway, source)) continue
+        const stream = /** @type {Stream} */ (sources.get(source))
+        for (const [spool, known] of spools) {
+          if (known.delete(source)) this.#places.add(gateway, difference(stream.headOf(spool), null))
+          if (known.size === 0) spools.delete(spool)
+        }
+        sources.delete(source)
+        this.#places.add(gateway, { sources: -1 })
+      }
+    }
+  }
+
   /** The sink is gone. @param {string} sink */
   forget (sink) { for (const stream of this) stream.forget(sink) }
 

@@ -21,7 +21,7 @@ export class Heads {
 
   /**
    * @param {object} options
-   * @param {import('mqtt').MqttClient} options.client
+   * @param {import('../client.js').BrokerClient} options.client
    * @param {string} options.topic
    * @param {(maxBytes: number) => string} options.head  no longer than that, where it can be
    * @param {number} [options.intervalMs]

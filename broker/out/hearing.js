@@ -40,7 +40,7 @@ export class Hearing {
 
   /**
    * @param {object} options
-   * @param {import('mqtt').MqttClient} options.client  with a persistent session
+   * @param {import('../client.js').BrokerClient} options.client  with a persistent session
    * @param {string} options.gateway
    * @param {string} options.spool
    * @param {Heard} options.heard

@@ -33,7 +33,7 @@ export class Sender {
 
   /**
    * @param {object} options
-   * @param {import('mqtt').MqttClient} options.client
+   * @param {import('../client.js').BrokerClient} options.client
    * @param {string} options.gateway
    * @param {Spool} options.spool
    * @param {Resends} options.resends

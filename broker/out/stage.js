@@ -25,7 +25,7 @@ import { Suspension } from './suspension.js'
  * @property {string} folder  of its spool
  * @property {string} name  of its spool in this gateway: the id of its node
  * @property {string} gateway
- * @property {import('mqtt').MqttClient} client  with a fixed id and a persistent session
+ * @property {import('../client.js').BrokerClient} client  with a fixed id and a persistent session
  * @property {import('./required-sinks.js').RequiredSinks} requiredSinks  on that broker
  * @property {number} [maxBytes]
  * @property {'block'|'drop-oldest'} [whenFull]

@@ -50,7 +50,7 @@ export class TooBig {
 
   /**
    * @param {object} options
-   * @param {import('mqtt').MqttClient} options.client
+   * @param {import('../client.js').BrokerClient} options.client
    * @param {import('../spool/spool.js').Spool} options.spool
    * @param {import('./alarms.js').Alarms} options.alarms
    * @param {import('./restaging.js').Restaging} options.restaging

@@ -13,7 +13,7 @@ import { arrival, connected, nameOf, open, publishMany, within } from './probing
  *   an error breaks the promise; a warning makes it slow or its recovery frequent; `fix` is empty where there is nothing to do
  * @typedef {object} Report
  * @property {boolean} ok  no error found
- * @property {{name: string, version: string, protocol: '5'|'3.1.1'}|null} broker  null when it could not be reached or did not let us in
+ * @property {{name: string, version: string, protocol: string}|null} broker  null when it could not be reached or did not let us in
  * @property {Finding[]} findings
  *
  * @typedef {object} Probe

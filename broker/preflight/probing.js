@@ -26,7 +26,7 @@ export async function open (options, clientOptions, patienceMs) {
 
 /**
  * The CONNACK of a connection just begun; at the first problem it is ended, and the problem thrown.
- * @param {import('../connection/connection.js').Connection} connection
+ * @param {import('../client.js').BrokerConnection} connection
  * @param {number} [patienceMs]
  * @returns {Promise<import('mqtt').IConnackPacket>}
  */

@@ -1,5 +1,5 @@
 /**
- * @typedef {{source: string, rows: number, epochs: {epoch: string, first: number, last: number, rows: number}[],
+ * @typedef {{source: string, rows: number, epochs: {epoch: string, first: number, last: number, before: number, rows: number}[],
  *   lost?: number, dropped?: number, replaced?: number}} HeardSource
  * @typedef {{sources: HeardSource[]}} HeardHead
  * @typedef {import('./sources.js').Source} Source
@@ -11,7 +11,8 @@
 /**
  * Compares a head that was published before with what is here. An earlier epoch that is ahead had a tail, which a power cut took; the
  * present one that is ahead was continued by another: this is a copy, or was set back. Either way rows are counted on by the difference:
- * that of a head which an earlier run has published to what was recovered, since what was produced meanwhile is not in it.
+ * that of a head which an earlier run has published to what was recovered, since what was produced meanwhile is not in it. Lost is what
+ * that run still held: before, the sinks had stored it.
  * @param {HeardHead} head
  * @param {import('./sources.js').Sources} sources
  * @returns {Heard[]}
@@ -21,8 +22,10 @@ export function hear (head, sources) {
     const source = sources.recover(name)
     const isOfThisRun = epochs.some(({ epoch }) => sources.begun.has(epoch))
     const known = isOfThisRun ? source.rows : source.recoveredRows
+    const more = Math.max(0, rows - known)
+    const held = rows - Math.min(rows, ...epochs.map(({ before }) => before))
     /** @type {Heard} */
-    const heard = { source, stream: null, batches: 0, rows: Math.max(0, rows - known) }
+    const heard = { source, stream: null, batches: 0, rows: Math.min(more, held) }
     for (const { epoch, first, last, rows: end } of epochs) {
       const stream = source.streams.get(epoch)
       if (stream && stream === source.stream) {
@@ -34,9 +37,9 @@ export function hear (head, sources) {
         heard.batches += last - first + 1
       }
     }
-    if (heard.rows > 0) {
-      source.rows += heard.rows
-      if (!isOfThisRun) source.recoveredRows += heard.rows
+    if (more > 0) {
+      source.rows += more
+      if (!isOfThisRun) source.recoveredRows += more
       source.stream = null // in an epoch rows are counted without a gap
     }
     return heard

@@ -101,6 +101,7 @@ export const headlines = Object.freeze({
   SLUICE_BROKER_TAKEN_OVER: 'client id is used elsewhere',
   SLUICE_BROKER_LOST: 'connection to the broker lost',
   SLUICE_BROKER_CONNECTION: 'connection to the broker failed',
+  SLUICE_KAFKA_TOPIC_LOST: 'a topic of staging was deleted',
   SLUICE_BROKER_PORT: 'broker\'s port cannot be opened',
   SLUICE_BROKER_OPEN: 'broker needs accounts first',
   SLUICE_LISTEN_REFUSED: 'broker refuses the topics',
@@ -148,6 +149,7 @@ export const headlines = Object.freeze({
   SLUICE_SINK_QUESTDB: 'QuestDB refuses to store',
   SLUICE_SINK_VOLTDB: 'VoltDB refuses to store',
   SLUICE_SINK_WARP10: 'Warp 10 refuses to store',
+  SLUICE_SINK_HANA: 'SAP HANA refuses to store',
   SLUICE_SINK_HBASE: 'HBase refuses to store',
   SLUICE_SINK_KAFKA: 'Kafka refuses to store',
   SLUICE_SINK_KAFKA_ROW: 'a row is too large for Kafka',
@@ -193,6 +195,7 @@ export const headlines = Object.freeze({
   SLUICE_QUERY_QUESTDB: 'QuestDB refuses the query',
   SLUICE_QUERY_VOLTDB: 'VoltDB refuses the query',
   SLUICE_QUERY_WARP10: 'Warp 10 refuses the query',
+  SLUICE_QUERY_HANA: 'SAP HANA refuses the query',
   SLUICE_QUERY_HBASE: 'HBase refuses the query',
 
   SLUICE_BENCH_UNKNOWN: 'unknown database',

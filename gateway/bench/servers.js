@@ -16,12 +16,15 @@ import { listenerOf } from './listening.js'
  * @property {() => Promise<void>} [start]  again
  * @property {() => Promise<void>} [remove]  of one that was started for the bench: what it stored is removed with it
  * @property {WatchedServer} [watched]  what of it can be watched
+ * @property {EngineProgram} [program]  of an engine: what runs its part of a study
  *
  * @typedef {object} WatchedServer
  * @property {number|number[]} [pid]  of its first process, or of that of each program that it is made of, as they run now
  * @property {string} [folder]  of its data
  * @property {{monitor: import('../stats/monitor/usage.js').Monitor, name: string}} [remote]  instead, on another machine, where the
  *   process has that name, and the folder, too, or it is "data"
+ *
+ * @typedef {{command: string[], environment: Record<string, string>}} EngineProgram
  *
  * @typedef {object} ServerType
  * @property {() => string|null} missing  why there is no such server, null when there is one

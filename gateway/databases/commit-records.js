@@ -27,22 +27,24 @@ export function committedRecords (rows) {
 
 /**
  * The records that take the place of all records within them: those below what a spool still holds, and all of an epoch which no spool
- * holds any more. Gaps stay gaps, and what counts no rows stays apart from what does: it is no proof that rows are stored.
+ * holds any more. Gaps stay gaps, unless nothing comes into them, and what counts no rows stays apart from what does: it is no proof that
+ * rows are stored.
  * @param {CommitRow[]} rows
  * @param {Head[]} heads
  * @returns {CommitRow[]} only those that replace more than one
  */
 export function mergedRecords (rows, heads) {
-  const firstHeld = new Map(heads.map(head => [epochKey(head), head.first]))
+  const held = new Map(heads.map(head => [epochKey(head), head]))
   return [...byStream(rows).values()].flatMap(records => {
-    const held = firstHeld.get(epochKey(records[0])) ?? Infinity
+    const { first = Infinity, isSparse = false } = held.get(epochKey(records[0])) ?? {}
     /** @type {{row: CommitRow, count: number}[]} */
     const merged = []
     for (const row of records) {
-      if (row.last >= held) break
+      if (row.last >= first) break
       const into = merged.at(-1)
       const isAlike = into && countsRows(into.row) === countsRows(row)
-      if (isAlike && into.row.last === row.seq - 1) merged.splice(-1, 1, { row: sum(into.row, row), count: into.count + 1 })
+      const isNext = isSparse || into?.row.last === row.seq - 1
+      if (isAlike && isNext) merged.splice(-1, 1, { row: sum(into.row, row), count: into.count + 1 })
       else merged.push({ row, count: 1 })
     }
     return merged.filter(({ count }) => count > 1).map(({ row }) => row)
@@ -67,7 +69,7 @@ export function streamKey ({ table, gateway, source, epoch }) {
   return JSON.stringify([table, gateway, source, epoch])
 }
 
-/** Of two that are neighbours. @param {CommitRow} a @param {CommitRow} b @returns {CommitRow} */
+/** Of two that follow each other. @param {CommitRow} a @param {CommitRow} b @returns {CommitRow} */
 function sum (a, b) {
   return {
     ...a, last: b.last, hash: addHashes(a.hash, b.hash), staged: a.staged + b.staged, stored: a.stored + b.stored, dead: a.dead + b.dead

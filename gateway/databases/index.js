@@ -16,6 +16,7 @@ export const sinkTypes = {
   questdb: () => import('./questdb/sink.js'),
   voltdb: () => import('./voltdb/sink.js'),
   warp10: () => import('./warp10/sink.js'),
+  hana: () => import('./hana/sink.js'),
   hbase: () => import('./hbase/sink.js'),
   kafka: () => import('./kafka/sink.js'),
   file: () => import('./file/sink.js'),
@@ -33,6 +34,7 @@ export const serverTypes = {
   questdb: () => import('./questdb/connection.js'),
   voltdb: () => import('./voltdb/connection.js'),
   warp10: () => import('./warp10/connection.js'),
+  hana: () => import('./hana/connection.js'),
   hbase: () => import('./hbase/connection.js'),
   kafka: () => import('./kafka/connection.js')
 }
@@ -50,6 +52,7 @@ export const readerTypes = {
   questdb: () => import('./questdb/reader.js'),
   voltdb: () => import('./voltdb/reader.js'),
   warp10: () => import('./warp10/reader.js'),
+  hana: () => import('./hana/reader.js'),
   hbase: () => import('./hbase/reader.js')
 }
 
@@ -65,6 +68,7 @@ const PRODUCTS = new Map([
   ['questdb', 'QuestDB'],
   ['voltdb', 'VoltDB'],
   ['warp10', 'Warp 10'],
+  ['hana', 'SAP HANA'],
   ['hbase', 'HBase'],
   ['kafka', 'Kafka']
 ])

@@ -194,11 +194,12 @@ export class Fetcher {
     let bytes = 0
     let { at } = position
     for (const { batch, records, next } of committed(answer)) {
+      const within = { first: batch.firstOffset, last: next - 1n }
       for (const { offsetDelta, timestampDelta, key, value, headers } of records) {
         const offset = batch.firstOffset + BigInt(offsetDelta)
         if (offset < at) continue
         const timestamp = batch.firstTimestamp + timestampDelta
-        messages.push({ offset, leaderEpoch: batch.partitionLeaderEpoch, key, value, headers, timestamp })
+        messages.push({ offset, within, leaderEpoch: batch.partitionLeaderEpoch, key, value, headers, timestamp })
         bytes += RECORD_BYTES + (key?.length ?? 0) + (value?.length ?? 0)
       }
       if (next > at) at = next

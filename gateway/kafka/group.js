@@ -25,7 +25,8 @@ import { Progress } from './progress.js'
  *
  * @typedef {object} Assigned  what is known of a stream when it begins
  * @property {Stream} stream  the same object in all calls
- * @property {Place|null} committed  where to go on, as the group has committed it for this topic id; null where it has not
+ * @property {Place & {note?: string}|null} committed  where to go on, as the group has committed it for this topic id, and what was noted
+ *   with it; null where it has not
  * @property {bigint} first  of what the brokers still have
  * @property {bigint} end  the offset after the last one that was committed by its writer
  *
@@ -33,6 +34,8 @@ import { Progress } from './progress.js'
  *
  * @typedef {object} KafkaMessage
  * @property {bigint} offset
+ * @property {{first: bigint, last: bigint}} within  offsets of the first and the last record that were written at once with it: they are
+ *   always delivered together, and what compaction leaves of them keeps these bounds
  * @property {number} leaderEpoch  under which it was written
  * @property {Buffer|null} key
  * @property {Buffer|null} value
@@ -122,9 +125,10 @@ export class GroupMember {
   /**
    * What is before it has been dealt with. The group is told soon, and before others get the stream; no harm is done where it is not.
    * @param {Stream} stream @param {bigint} offset
+   * @param {string} [note]  short, for whoever goes on there
    */
-  commit (stream, offset) {
-    this.#progress.get(stream)?.commit(offset)
+  commit (stream, offset, note = '') {
+    this.#progress.get(stream)?.commit(offset, note)
   }
 
   async close () {

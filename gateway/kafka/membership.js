@@ -13,7 +13,7 @@ import { isAnswer, isAnswered } from './client.js'
  * @typedef {import('./client.js').Topic} Topic
  * @typedef {{topic: string, partitions: number[]}} Assignment
  * @typedef {{topic: string, topicId: string, partition: number}} Stream
- * @typedef {{offset: bigint, leaderEpoch: number}} Committed
+ * @typedef {{offset: bigint, leaderEpoch: number, note: string}} Committed
  */
 
 /** How long a rebalance waits for members. Less than a broker has for an answer. */
@@ -88,9 +88,9 @@ export class Membership {
     const topics = Array.from(Map.groupBy(offsets.keys(), ({ topic }) => topic), ([name, streams]) => ({
       name,
       partitions: streams.map(stream => {
-        const { offset, leaderEpoch } = /** @type {Committed} */ (offsets.get(stream))
+        const { offset, leaderEpoch, note } = /** @type {Committed} */ (offsets.get(stream))
         // A topic that is created again has the same name, and other offsets.
-        const committedMetadata = stream.topicId
+        const committedMetadata = `${stream.topicId} ${note}`
         return { partitionIndex: stream.partition, committedOffset: offset, committedLeaderEpoch: leaderEpoch, committedMetadata }
       })
     }))
@@ -111,8 +111,11 @@ export class Membership {
     for (const { name, partitions } of topics) {
       for (const { partitionIndex, committedOffset, committedLeaderEpoch, metadata } of partitions) {
         const stream = streams.find(({ topic, partition }) => topic === name && partition === partitionIndex)
-        if (stream && committedOffset >= 0n && ['', stream.topicId].includes(metadata ?? '')) {
-          found.set(stream, { offset: committedOffset, leaderEpoch: committedLeaderEpoch })
+        if (!stream || committedOffset < 0n) continue
+        const [topicId, note = ''] = (metadata ?? '').split(' ')
+        // Others than Sluice do not say of which topic it is.
+        if (topicId.length !== stream.topicId.length || topicId === stream.topicId) {
+          found.set(stream, { offset: committedOffset, leaderEpoch: committedLeaderEpoch, note })
         }
       }
     }

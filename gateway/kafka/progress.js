@@ -17,11 +17,11 @@ export class Progress {
     }
   }
 
-  /** @param {bigint} offset */
-  commit (offset) {
+  /** @param {bigint} offset @param {string} note */
+  commit (offset, note) {
     while (this.#epochs.length > 1 && this.#epochs[1].offset < offset) this.#epochs.shift()
     const [first] = this.#epochs
-    this.#due = { offset, leaderEpoch: first && first.offset < offset ? /** @type {number} */ (first.leaderEpoch) : -1 }
+    this.#due = { offset, leaderEpoch: first && first.offset < offset ? /** @type {number} */ (first.leaderEpoch) : -1, note }
   }
 
   get due () { return this.#due }

@@ -11,6 +11,7 @@ export const CONTENTS = [
       'docs/replace.md': 'Replace your nodes',
       'docs/examples.md': 'Try the examples',
       'docs/scale.md': 'Run many gateways',
+      'docs/engines.md': 'Use Flink or Spark',
       'docs/studies.md': 'Measure again what papers have measured',
       'SECURITY.md': 'Report a weakness'
     }

@@ -94,7 +94,7 @@ function ofSpool ({ rows, replacedRows, epochs }, records, parked) {
   }
   const oldest = Math.min(...epochs.map(({ before }) => before), firstOf(records)?.before ?? Infinity)
   balance.beforeItBegan = oldest === Infinity ? rows : oldest
-  balance.produced = rows - replacedRows + newer(epochs, records)
+  balance.produced = rows - replacedRows + newer(rows, epochs, records)
   const rest = balance.produced - TERMS.reduce((total, term) => total + balance[term], 0)
   balance.lost = Math.max(0, rest)
   balance.produced -= Math.min(0, rest) // the database is ahead of what the spool has said
@@ -124,13 +124,18 @@ function inFlight ({ first, last, before, rows, lost, replaced }, records, parke
   return Math.max(0, rows - before - recorded - sum(within) - sum(parked))
 }
 
-/** Rows recorded of batches that the spool had not announced yet. @param {SpoolView['epochs']} epochs @param {RecordView[]} records */
-function newer (epochs, records) {
+/**
+ * Rows recorded of batches that the spool had not announced yet. One that was set back may have counted them without naming their epoch.
+ * @param {number} rows  that it has announced
+ * @param {SpoolView['epochs']} epochs
+ * @param {RecordView[]} records
+ */
+function newer (rows, epochs, records) {
   const ends = new Map(epochs.map(({ epoch, last }) => [epoch, last]))
   const newest = Math.max(-1, ...epochs.map(({ epoch }) => counterOf(epoch)))
   return sum(records
     .filter(({ epoch, first }) => ends.has(epoch) ? first > /** @type {number} */ (ends.get(epoch)) : counterOf(epoch) > newest)
-    .map(({ staged }) => ({ rows: staged })))
+    .map(({ before, staged }) => ({ rows: Math.max(0, Math.min(staged, before + staged - rows)) })))
 }
 
 /** Of those that count rows: others only say what was staged again. @param {RecordView[]} records @returns {RecordView|undefined} */

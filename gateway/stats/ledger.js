@@ -40,13 +40,14 @@ export function ledger (stats, lines = stats.readBalances()) {
 export function joined (read, spooled) {
   const keyOf = (/** @type {Line} */ { id, gateway, source }) => JSON.stringify([id, gateway, source])
   const known = Map.groupBy(spooled, keyOf)
-  const isRead = new Set(read.map(({ id }) => id))
+  const isRead = new Set(read.map(keyOf))
+  const areCurrent = new Set(read.filter(({ isOld }) => !isOld).map(({ id }) => id))
   return [
     ...read.map(({ isOld, ...line }) => {
       const news = isOld ? Math.max(0, sumOf(known.get(keyOf(line)) ?? []).produced - line.produced) : 0
       return { ...line, produced: line.produced + news, inFlight: line.inFlight + news }
     }),
-    ...[...known.values()].filter(([{ id }]) => !isRead.has(id)).map(its => ({ ...its[0], ...sumOf(its) }))
+    ...[...known].filter(([key, [{ id }]]) => !isRead.has(key) && !areCurrent.has(id)).map(([, its]) => ({ ...its[0], ...sumOf(its) }))
   ]
 }
 

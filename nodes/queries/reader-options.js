@@ -27,6 +27,7 @@ const LABELS = {
   questdb: 'QuestDB',
   voltdb: 'VoltDB',
   warp10: 'Warp 10',
+  hana: 'SAP HANA (never met)',
   hbase: 'HBase'
 }
 

@@ -31,6 +31,9 @@ export class LazySink {
   /** @type {() => void} */
   #release = () => {}
   #isClosed = false
+  #isAsked = false
+  /** The database has said what it has stored: one may be open without a word from it. */
+  hasAnswered = false
   /** Something was written since it was last asked what it has stored. */
   #isUnread = false
 
@@ -55,7 +58,9 @@ export class LazySink {
       const setBacks = this.#setBacks
       const sink = await this.sink()
       this.#isUnread = false
+      this.#isAsked = true
       const committed = await sink.committed()
+      this.hasAnswered = true
       if (committed.isSetBack) this.#lack(setBacks)
       this.problem = null
       return committed
@@ -105,8 +110,8 @@ export class LazySink {
     }
   }
 
-  /** Whether it is open, and nothing is known to be wrong. */
-  get isWell () { return this.#opened !== null && this.problem === null }
+  /** Whether it is open, nothing is known to be wrong, and no first answer is waited for. */
+  get isWell () { return this.#opened !== null && this.problem === null && (this.hasAnswered || !this.#isAsked) }
 
   /** What a user must not overlook. */
   notice () { return this.#opened?.notice?.() ?? '' }

@@ -261,6 +261,7 @@ class SinkNode {
     const { fullSources, count, fillPercent } = this.deadLetters.queue
     return {
       connected: this.sink.isWell && state.lastError === null,
+      hasAnswered: this.sink.hasAnswered,
       problem: this.sink.problem,
       ...state,
       waitingMs: this.writer.waitingMs,

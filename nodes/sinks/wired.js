@@ -1,3 +1,5 @@
+import { brokerIdOf } from '../../broker/stage-options.js'
+
 /**
  * What the flows say about who stores what, read from their configuration: what is disabled does not run, and is required all the same.
  *
@@ -17,6 +19,7 @@
 export const SINK_TYPES = new Set()
 
 const STAGE_IN = 'sluice-stage-in'
+const KAFKA = 'sluice-kafka-server'
 const DEFAULT_URL = 'mqtt://127.0.0.1:1883'
 
 /**
@@ -52,23 +55,31 @@ export function readersOf (configs, gateway, names = new Map()) {
       const own = sinkNameOf({ id: node, name })
       return { sink: group ? own : node, label: names.get(node) ?? own, node }
     }
-    const behind = () => {
-      const reached = reachedFrom(nodes, id)
-      return sinks.filter(([sink]) => reached.has(sink)).map(each => wiredSink(...each))
-    }
+    const behind = () => sinksOf(nodes, id).map(each => wiredSink(...each))
     const named = namesOf(config.sinks).flatMap(name => {
       const found = sinks.filter(([sink, { config: { name: label } }]) => [sink, label?.trim(), names.get(sink)].includes(name))
       return found.length > 0 ? found.map(each => wiredSink(...each)) : [{ sink: name, label: name, node: name }]
     })
     return {
       id,
-      broker: config.broker,
+      broker: brokerIdOf(config),
       consumer: group ? `group:${group}` : gateway,
       gateway: config.gateway?.trim() || '+',
       source: config.source?.trim() || '+',
       sinks: named.length > 0 ? named : behind()
     }
   })
+}
+
+/**
+ * The sinks that messages of a node can reach, disabled or not.
+ * @param {Config[]} configs
+ * @param {string} id  of the node
+ * @param {Map<string, string>} names  of the nodes, as people read them
+ * @returns {Wired[]}
+ */
+export function sinksBehind (configs, id, names) {
+  return sinksOf(nodesOf(configs), id).map(([node]) => ({ sink: node, label: names.get(node) ?? node, node }))
 }
 
 /**
@@ -114,7 +125,10 @@ export function wiredSinks (configs, gateway, broker, names, isKnown = () => fal
 }
 
 /** @param {Config[]} configs @param {string} broker  id of its node */
-function urlOf (configs, broker) { return configs.find(config => config.id === broker)?.url || DEFAULT_URL }
+function urlOf (configs, broker) {
+  const { type, url, host, port } = configs.find(config => config.id === broker) ?? {}
+  return type === KAFKA ? `kafka://${host}:${port}` : url || DEFAULT_URL
+}
 
 /** The option of stage in, as a list or as lines of text. @param {unknown} sinks @returns {string[]} */
 function namesOf (sinks) {
@@ -171,6 +185,12 @@ function isLink (type) { return type === 'link out' || type === 'link call' }
 
 /** @param {{wires?: {id: string}[]}} port  of a subflow */
 function portsOf ({ wires = [] }) { return wires }
+
+/** @param {Map<string, {config: Config, next: string[]}>} nodes @param {string} startId */
+function sinksOf (nodes, startId) {
+  const reached = reachedFrom(nodes, startId)
+  return [...nodes].filter(([id, { config: { type } }]) => SINK_TYPES.has(type) && reached.has(id))
+}
 
 /** @param {Map<string, {next: string[]}>} nodes @param {string} startId */
 function reachedFrom (nodes, startId) {

@@ -1,34 +1,62 @@
 import { connect } from '../../broker/connection/connection.js'
 import { gatewayId } from '../../broker/gateway-id.js'
+import { connectKafka } from '../../broker/kafka/connection.js'
+import { preflight as kafkaPreflight } from '../../broker/kafka/preflight.js'
+import { preflight } from '../../broker/preflight/preflight.js'
 import { SluiceError, describe } from '../../gateway/base/errors.js'
 import { dataDir, logOf } from '../node.js'
+import { checkOnce } from './check.js'
 
-/** @typedef {import('../../broker/connection/connection.js').ClientOptions} ClientOptions */
+/**
+ * @typedef {import('../../broker/connection/connection.js').ClientOptions} ClientOptions
+ * @typedef {import('../../broker/kafka/connection.js').KafkaClientOptions} KafkaClientOptions
+ * @typedef {Pick<ClientOptions, 'receiveMaximum'|'will'|'read'> & Pick<KafkaClientOptions, 'group'|'onShare'>} Wanted
+ */
 
 const SESSION_EXPIRY_SECONDS = 7 * 86_400
+
+/**
+ * What batches can be staged in, by the type of the config node.
+ * @type {Record<string, {
+ *   connect: (options: any, clientOptions: ClientOptions & Wanted) => import('../../broker/client.js').BrokerConnection,
+ *   preflight: typeof preflight
+ * }>}
+ */
+const BROKERS = {
+  'sluice-broker': { connect, preflight },
+  'sluice-kafka-server': { connect: connectKafka, preflight: kafkaPreflight }
+}
+
+/**
+ * A client of the broker that a config node is for.
+ * @param {import('../node.js').RED} RED
+ * @param {string} broker  id of the config node
+ * @param {ClientOptions & Wanted} clientOptions
+ */
+export function connectTo (RED, broker, clientOptions) {
+  const node = RED.nodes.getNode(broker)
+  const kind = node?.options ? BROKERS[node.type] : undefined
+  if (!kind) {
+    throw new SluiceError('SLUICE_BROKER_MISSING', 'The broker of this node is missing or not set up.', {
+      fix: 'Choose a broker in its form, and deploy.'
+    })
+  }
+  const check = (/** @type {string} */ gateway) => checkOnce(node, () => kind.preflight(node.options, { gateway }))
+  return { connection: kind.connect(node.options, clientOptions), check }
+}
 
 /**
  * A node's own connection to the broker it names, with a session that outlives it: its id is made of gateway, role and node.
  * `flaw` is later set to what about that broker breaks the promise, if anything does.
  * @param {import('../node.js').RED} RED
  * @param {import('../node.js').Node} node
- * @param {{broker: string, role: 'in'|'out'|'foreign'} & Pick<ClientOptions, 'receiveMaximum'|'will'|'read'>} options
+ * @param {{broker: string, role: 'in'|'out'|'foreign'} & Wanted} options
  */
 export async function openConnection (RED, node, { broker, role, ...options }) {
-  const brokerNode = RED.nodes.getNode(broker)
-  if (!brokerNode?.options) {
-    throw new SluiceError('SLUICE_BROKER_MISSING', 'The broker of this node is missing or not set up.', {
-      fix: 'Choose a broker in its form, and deploy.'
-    })
-  }
   const gateway = await gatewayId(dataDir(RED))
-  const connection = connect(brokerNode.options, {
-    clientId: `sluice-${gateway}-${role}-${node.id}`,
-    clean: false,
-    sessionExpirySeconds: SESSION_EXPIRY_SECONDS,
-    ...options,
-    log: logOf(node)
-  })
+  const clientId = `sluice-${gateway}-${role}-${node.id}`
+  const session = { clientId, clean: false, sessionExpirySeconds: SESSION_EXPIRY_SECONDS, group: role === 'in' ? clientId : undefined }
+  const { connection, check } = connectTo(RED, broker, { ...session, ...options, log: logOf(node) })
   const opened = {
     gateway,
     connection,
@@ -37,7 +65,7 @@ export async function openConnection (RED, node, { broker, role, ...options }) {
     get problem () { return connection.problem ? describe(connection.problem) : opened.flaw }
   }
   connection.client.once('connect', async () => {
-    opened.flaw = await brokerNode.check().catch((/** @type {unknown} */ error) => describe(error))
+    opened.flaw = await check(gateway).catch((/** @type {unknown} */ error) => describe(error))
   })
   return opened
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { open as openConnection, within } from '../../broker/preflight/probing.js'
+import { connected, within } from '../../broker/preflight/probing.js'
 import { RequiredSinks } from '../../broker/out/required-sinks.js'
 import { gatewayId } from '../../broker/gateway-id.js'
 import { consumerTopics } from '../../broker/topics.js'
@@ -8,6 +8,7 @@ import { onFlows } from '../flow-events.js'
 import { dataDir, logOf } from '../node.js'
 import { namesOf } from '../names.js'
 import { Shared } from '../shared.js'
+import { connectTo } from './connection.js'
 import { configsOf, hasReader, wiredSinks } from '../sinks/wired.js'
 
 /** Lists of readers that are gone which are cleared in one run: who may write some may write many. */
@@ -46,7 +47,8 @@ async function open (RED, path, broker, log) {
     return reader.startsWith(own) && !hasReader(configsOf(RED), gateway, { id: reader.slice(own.length), consumer })
   }
   const requiredSinks = await RequiredSinks.open({ path, gateway, log, isGone })
-  const ghosts = new Ghosts(() => RED.nodes.getNode(broker)?.options, `sluice-${gateway}-ghosts-${broker}`, log, clearing.get(path))
+  const connect = (/** @type {string} */ clientId) => connectTo(RED, broker, { clientId }).connection
+  const ghosts = new Ghosts(connect, `sluice-${gateway}-ghosts-${broker}`, log, clearing.get(path))
   requiredSinks.on('ghost', (consumer, reader) => ghosts.clear(consumerTopics(consumer).sinks(reader)))
   /** Stage ins that have heard a spool of it since the flows were started. @type {Set<string>} */
   const hearing = new Set()
@@ -84,13 +86,13 @@ class Ghosts {
   #topics = new Set()
 
   /**
-   * @param {() => import('../../broker/connection/connection.js').BrokerOptions|undefined} options
+   * @param {(clientId: string) => import('../../broker/client.js').BrokerConnection} connect
    * @param {string} clientId
    * @param {import('../../gateway/base/log.js').Log} log
    * @param {Promise<void>} [idle]  resolves once nobody else has a connection under that id
    */
-  constructor (options, clientId, log, idle = Promise.resolve()) {
-    this.options = options
+  constructor (connect, clientId, log, idle = Promise.resolve()) {
+    this.connect = connect
     this.clientId = clientId
     this.log = log
     this.idle = idle
@@ -107,9 +109,12 @@ class Ghosts {
 
   /** @param {string} topic */
   async #clear (topic) {
-    const connection = await openConnection(this.options() ?? {}, { clientId: this.clientId })
+    const connection = this.connect(this.clientId)
     try {
-      await within(connection.client.publishAsync(topic, '', { qos: 1, retain: true }))
+      await connected(connection)
+      await within(new Promise((resolve, reject) => {
+        connection.client.publish(topic, '', { qos: 1, retain: true }, error => error ? reject(error) : resolve(undefined))
+      }))
     } finally {
       await connection.close({ patienceMs: 0 })
     }

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { Consumer } from '../../broker/in/consumer.js'
-import { deferAcks } from '../../broker/in/deferred-acks.js'
 import { Members } from '../../broker/in/members.js'
+import { Share } from '../../broker/kafka/share.js'
 import { localCommits, localReaders } from '../../broker/local.js'
+import { brokerIdOf } from '../../broker/stage-options.js'
+import { level } from '../../broker/topics.js'
 import { Mapper } from '../../gateway/messages/mapping/mapping.js'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
@@ -81,19 +83,32 @@ export default function (RED) {
 async function open (RED, node, options, mapper) {
   const key = node.name || node.id
   const name = nameOf(RED, node)
-  const members = new Members(options.member, options.members)
+  const members = membersOf(options)
   const refused = await openQueue(RED.settings.userDir, { key: `${key} (refused)`, name: `${name} (refused)` }, logOf(node))
-  const { broker, receiveMaximum } = options
-  const link = await openConnection(RED, node, { broker, role: 'in', receiveMaximum }).catch(async error => {
+  const { receiveMaximum } = options
+  const broker = brokerIdOf(options)
+  const onShare = (/** @type {number[]} */ partitions, /** @type {number} */ all) => {
+    if (members instanceof Share) members.assigned(partitions, all)
+  }
+  const wanted = { broker, role: /** @type {const} */ ('in'), receiveMaximum, ...kafkaGroupOf(options), onShare }
+  const link = await openConnection(RED, node, wanted).catch(async error => {
     await refused.close()
     throw error
   })
-  const { connection, gateway } = link // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
+  const { connection, gateway } = link // from here to `receive` nothing is awaited: MQTT.js would acknowledge what comes meanwhile
   const meter = stats.ownMeter(stageNameOf(name, 'stage in'), node.id)
   /** Opened for the first third-party message where no topics are named. @type {ThirdPartyStage|null} */
   let thirdParty = null
   const openThirdParty = () => thirdParty ??= new ThirdPartyStage(RED, node, { options, refused: refused.queue, meter, mapper })
   if (options.foreignTopics.length + mapper.filters.length > 0) openThirdParty()
+  /** @param {Packet} packet @param {unknown} reason */
+  const refuse = async (packet, reason) => {
+    meter.errors++
+    const unkept = await offerRefused(refused.queue, packet.topic, [{ index: -1, reason: describe(reason), value: packet.payload }])
+    meter.dropped += unkept
+    const what = unkept === 0 ? 'Kept a broken batch' : 'The dead letters have no room for a broken batch'
+    node.error(`SLUICE_MESSAGE: ${what} on ${packet.topic}: ${reason instanceof Error ? reason.message : reason}`)
+  }
   const place = { consumer: options.group ? `group:${options.group}` : gateway, broker }
   const isGone = (/** @type {string} */ id) => !hasReader(configsOf(RED), gateway, { ...place, id })
   const own = `${gateway}.`
@@ -123,16 +138,13 @@ async function open (RED, node, options, mapper) {
       if (!batch) throw new SluiceError('SLUICE_MESSAGE', problem.reason)
       return batch
     },
-    onThirdParty: packet => new Promise(resolve => { openThirdParty().keep(packet, { ack: () => resolve(undefined) }) }),
-    onRefused: async (packet, reason) => {
-      meter.errors++
-      const unkept = await offerRefused(refused.queue, packet.topic, [{ index: -1, reason: describe(reason), value: packet.payload }])
-      meter.dropped += unkept
-      const what = unkept === 0 ? 'Kept a broken batch' : 'The dead letters have no room for a broken batch'
-      node.error(`SLUICE_MESSAGE: ${what} on ${packet.topic}: ${reason instanceof Error ? reason.message : reason}`)
-    }
+    onThirdParty: packet => {
+      if (options.via === 'kafka') return refuse(packet, new SluiceError('SLUICE_MESSAGE', 'It is no batch of a stage out.'))
+      return new Promise(resolve => { openThirdParty().keep(packet, { ack: () => resolve(undefined) }) })
+    },
+    onRefused: refuse
   })
-  deferAcks(connection.client, (packet, ack) => consumer.receive(/** @type {Packet} */ (packet), ack))
+  connection.receive((packet, ack) => consumer.receive(packet, ack))
   const { overdue, parked } = meter // of the consumers before this one
   consumer.on('changed', () => {
     meter.overdue = overdue + consumer.counters.emittedAgain
@@ -150,6 +162,16 @@ async function open (RED, node, options, mapper) {
     dropBalances()
   }
   return { link, connection, consumer, meter, get thirdParty () { return thirdParty }, refused, isGone, stop }
+}
+
+/** With whom it shares what it reads. @param {any} options @returns {import('../../broker/in/contract.js').Sharing} */
+function membersOf ({ via, group, member, members }) {
+  return via === 'kafka' && group ? new Share() : new Members(member, members)
+}
+
+/** Its consumer group in Kafka: who reads the same for the same sinks is a member of it. @param {any} options */
+function kafkaGroupOf ({ group, gateway, source }) {
+  return group ? { group: ['sluice', `group:${group}`, gateway, source].filter(name => name !== '+').map(level).join('/') } : {}
 }
 
 /**
@@ -206,7 +228,7 @@ export function statusOf (state, { link: { connection: { problem }, flaw }, thir
   const told = (/** @type {string} */ first) => ({ text: sentence(first, ...notes) })
   if (sinks === 0) return { fill: 'red', shape: 'ring', ...told(headlineOf(noSinks())) }
   if (thirdParty?.problem) return { fill: 'red', shape: 'ring', ...told(headlineOf(thirdParty.problem)) }
-  if (!connected) return { fill: 'yellow', shape: 'ring', ...told(problem ? headlineOf(problem) : 'connecting') }
+  if (!connected || problem) return { fill: 'yellow', shape: 'ring', ...told(problem ? headlineOf(problem) : 'connecting') }
   if (flaw) return { fill: 'red', shape: 'ring', ...told(flaw) }
   const [topic] = thirdParty?.missingTopics ?? []
   if (topic !== undefined) return { fill: 'yellow', shape: 'ring', ...told(`not subscribed to ${topic}`) }

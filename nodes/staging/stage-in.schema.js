@@ -1,21 +1,28 @@
 import { nodeSchema } from '../schema.js'
+import { brokerOption } from './broker.option.js'
 import { gatheringProperties } from './gathering.js'
 import { mappingsProperty } from './mappings.option.js'
 
 const MAX_LENGTH = 1000
 const MAX_SINK_NAME = 255
+/** What there is only over MQTT. */
+const MQTT = { via: 'mqtt' }
 /** An MQTT topic filter: + is a whole level, # the last one. */
 const FILTER = '^(\\$share/[^/+#\\p{Cc}]+/(?=.)|(?!\\$share(/|$)))((\\+|[^/+#\\p{Cc}]*)/)*(\\+|[^/+#\\p{Cc}]*|#)$'
 
-export const schema = nodeSchema({
-  required: ['broker'],
+/** @satisfies {import('../schema.js').Property} */
+export const timeUnit = {
+  type: 'string',
+  title: 'Time unit',
+  description: 'The unit of times that are plain numbers in third-party messages.',
+  enum: ['s', 'ms', 'us', 'ns'],
+  'x-labels': { s: 'seconds', ms: 'milliseconds', us: 'microseconds', ns: 'nanoseconds' },
+  default: 'ms',
+  'x-advanced': true
+}
+
+export const schema = nodeSchema(brokerOption, {
   properties: {
-    broker: {
-      type: 'string',
-      title: 'Broker',
-      description: 'The MQTT broker the batches are staged in.',
-      'x-node': 'sluice-broker'
-    },
     sinks: {
       type: 'array',
       items: { type: 'string', title: 'Sink', maxLength: MAX_SINK_NAME },
@@ -28,7 +35,7 @@ export const schema = nodeSchema({
       type: 'string',
       title: 'Group',
       description: 'Where several gateways store into one database knowingly: the same group in each, and the same names of sinks, which ' +
-        'share what is stored. Empty: the sinks are this gateway\'s own.',
+        'share what is stored. With Kafka they share the sources, too. Empty: the sinks are this gateway\'s own.',
       maxLength: MAX_LENGTH,
       'x-check': 'member-group',
       default: '',
@@ -43,6 +50,7 @@ export const schema = nodeSchema({
       maximum: 100,
       'x-check': 'member',
       default: 1,
+      'x-when': MQTT,
       'x-advanced': true
     },
     members: {
@@ -53,6 +61,7 @@ export const schema = nodeSchema({
       maximum: 100,
       default: 1,
       'x-unit': 'members',
+      'x-when': MQTT,
       'x-advanced': true
     },
     gateway: {
@@ -73,7 +82,7 @@ export const schema = nodeSchema({
       'x-labels': { '': 'all sources' },
       'x-offers': 'sources'
     },
-    mappings: mappingsProperty('listen'),
+    mappings: { ...mappingsProperty('listen'), 'x-when': MQTT },
     receiveMaximum: {
       type: 'integer',
       title: 'In flight',
@@ -122,6 +131,7 @@ export const schema = nodeSchema({
         '(Telegraf), Arrow, and Sparkplug B under spBv1.0/#. They are spooled and given an identity here before they are ' +
         'acknowledged.',
       default: [],
+      'x-when': MQTT,
       'x-advanced': true
     },
     sparkplugHost: {
@@ -134,9 +144,10 @@ export const schema = nodeSchema({
       maxLength: 100,
       default: '',
       'x-labels': { '': 'none' },
+      'x-when': MQTT,
       'x-advanced': true
     },
-    ...gatheringProperties,
+    ...Object.fromEntries(Object.entries(gatheringProperties).map(([name, property]) => [name, { ...property, 'x-when': MQTT }])),
     maxSources: {
       type: 'integer',
       title: 'Sources',
@@ -145,16 +156,9 @@ export const schema = nodeSchema({
       minimum: 1,
       maximum: 1000,
       default: 500,
+      'x-when': MQTT,
       'x-advanced': true
     },
-    timeUnit: {
-      type: 'string',
-      title: 'Time unit',
-      description: 'The unit of times that are plain numbers in third-party messages.',
-      enum: ['s', 'ms', 'us', 'ns'],
-      'x-labels': { s: 'seconds', ms: 'milliseconds', us: 'microseconds', ns: 'nanoseconds' },
-      default: 'ms',
-      'x-advanced': true
-    }
+    timeUnit: { ...timeUnit, 'x-when': MQTT }
   }
 })

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { GatheredAppends } from '../../broker/out/gathered-appends.js'
+import { brokerIdOf } from '../../broker/stage-options.js'
 import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { wallClock } from '../../gateway/clock/system-clock.js'
 import { Mapper } from '../../gateway/messages/mapping/mapping.js'
@@ -130,10 +131,10 @@ function pauseUntilDeployed (RED, feeders, id) {
  * @param {any} options
  * @param {() => import('../../gateway/stats/reader.js').Gauge} gauge  what the node adds to that of its spool
  */
-async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsyncIntervalMs, gatherRows, maxSources }, gauge) {
+async function open (RED, node, { whenFull, spoolMegabytes, fsync, fsyncIntervalMs, gatherRows, maxSources, ...options }, gauge) {
   const opened = await openStage(RED, node, {
     gauge,
-    broker,
+    broker: brokerIdOf(options),
     maxBytes: spoolMegabytes * 2 ** 20,
     whenFull,
     fsync,
@@ -195,8 +196,8 @@ export function statusOf ({ stage: { state }, link: { connection, flaw } }, refu
   if (unwaitedSinks > 0) {
     return { fill: 'red', shape: 'ring', text: sentence(`${quantity(unwaitedSinks)} sinks too many`, ...losses, unstored, used) }
   }
-  if (!connected) {
-    const { problem } = connection
+  const { problem } = connection
+  if (!connected || problem) {
     return { fill: 'yellow', shape: 'ring', text: sentence(problem ? headlineOf(problem) : 'connecting', ...losses, unstored, used) }
   }
   if (flaw) return { fill: 'red', shape: 'ring', text: sentence(flaw, ...losses, unstored) }

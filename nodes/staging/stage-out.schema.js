@@ -1,16 +1,10 @@
 import { nodeSchema } from '../schema.js'
+import { brokerOption } from './broker.option.js'
 import { gatheringProperties, intervalProperty } from './gathering.js'
 import { mappingsProperty } from './mappings.option.js'
 
-export const schema = nodeSchema({
-  required: ['broker'],
+export const schema = nodeSchema(brokerOption, {
   properties: {
-    broker: {
-      type: 'string',
-      title: 'Broker',
-      description: 'The MQTT broker the batches are staged in.',
-      'x-node': 'sluice-broker'
-    },
     source: {
       type: 'string',
       title: 'Source',

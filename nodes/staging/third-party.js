@@ -267,9 +267,10 @@ export class ThirdPartyStage {
     const incoming = new Incoming({
       maxMessages: this.#window, maxBytes: MAX_WAITING_BYTES, onPublish: (packet, held) => consumer.receive(packet, held)
     })
-    const { connection } = await openConnection(RED, this.#node, {
+    const link = await openConnection(RED, this.#node, {
       broker, role: 'foreign', receiveMaximum: this.#window, will: presence?.will(), read: incoming.read
     })
+    const connection = /** @type {import('../../broker/connection/connection.js').Connection} */ (link.connection) // only MQTT has others
     const { client } = connection
     if (openHost) this.#listenToSparkplug(openHost(client), client)
     const former = listenedTo(gateway, this.#node.id)

@@ -24,7 +24,12 @@ const MAX_MESSAGE_BYTES = 1_000_000
 /** What the form says, typed. */
 const { properties } = stageIn
 const formSchema = {
-  properties: { mappings: properties.mappings, foreignTopics: properties.foreignTopics, timeUnit: properties.timeUnit }
+  properties: {
+    via: properties.via, // the others depend on it
+    mappings: properties.mappings,
+    foreignTopics: properties.foreignTopics,
+    timeUnit: properties.timeUnit
+  }
 }
 
 /**

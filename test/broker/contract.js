@@ -4,7 +4,7 @@ import { batchOf, FakeDatabase, Pipeline, until } from './pipeline.js'
 /**
  * The delivery protocol, clause by clause, over any broker.
  * @typedef {object} TestBroker
- * @property {{url: string, protocolVersion: '5'|'3.1.1'}} broker
+ * @property {import('./pipeline.js').TestedBroker} broker
  * @property {() => Promise<void>} loseEverything
  * @property {() => Promise<void>} restart
  * @property {() => Promise<void>} stop

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '../../broker/connection/connection.js'
+import { connectKafka } from '../../broker/kafka/connection.js'
 import { Consumer } from '../../broker/in/consumer.js'
-import { deferAcks } from '../../broker/in/deferred-acks.js'
 import { RequiredSinks } from '../../broker/out/required-sinks.js'
 import { Stage } from '../../broker/out/stage.js'
 import { Batch, identityKey } from '../../gateway/batch/batch.js'
@@ -12,7 +12,12 @@ import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { Deliveries } from '../../gateway/flow/deliveries.js'
 import { SinkRegistry } from '../../gateway/flow/sinks.js'
 
-/** @typedef {import('../../broker/in/contract.js').Delivery} Delivery */
+/**
+ * @typedef {import('../../broker/in/contract.js').Delivery} Delivery
+ * @typedef {import('../../broker/client.js').BrokerConnection} BrokerConnection
+ * @typedef {import('../../broker/kafka/connection.js').KafkaClientOptions} KafkaClientOptions
+ * @typedef {{url: string, protocolVersion: '5'|'3.1.1'}|{kafka: Record<string, unknown>}} TestedBroker  with the options of the connection
+ */
 
 const silent = { info () {}, warn () {}, error () {} }
 
@@ -82,13 +87,13 @@ export class Pipeline {
   /** @type {(() => Promise<void>)[]} */
   #closing = []
 
-  /** @param {{url: string, protocolVersion: '5'|'3.1.1'}} broker @param {string} folder */
+  /** @param {TestedBroker} broker @param {string} folder */
   constructor (broker, folder) {
     this.broker = broker
     this.folder = folder
   }
 
-  /** @param {{url: string, protocolVersion: '5'|'3.1.1'}} broker */
+  /** @param {TestedBroker} broker */
   static async create (broker) {
     return new Pipeline(broker, await mkdtemp(join(tmpdir(), 'sluice-delivery-')))
   }
@@ -96,7 +101,7 @@ export class Pipeline {
   /** @param {Partial<import('../../broker/out/stage.js').StageOptions>} [options] */
   async openStage (options = {}) {
     const { name = 'out', gateway = 'gw' } = options
-    const connection = connect(this.broker, { clientId: name, clean: false, sessionExpirySeconds: 600 })
+    const connection = this.#connect({ clientId: name })
     const { client } = connection
     const path = join(this.folder, name, 'required-sinks.json')
     const requiredSinks = await RequiredSinks.open({ path, gateway, log: silent, endDelayMs: 0 })
@@ -127,12 +132,14 @@ export class Pipeline {
   /**
    * A consumer of another gateway, whose flow leads straight to its sinks, unless `flow` says otherwise.
    * @param {string[]} ids  of its sinks
-   * @param {Partial<import('../../broker/in/consumer.js').ConsumerOptions> & {flow?: (delivery: Delivery) => void}} [options]
+   * @param {Partial<import('../../broker/in/consumer.js').ConsumerOptions> & {
+   *   flow?: (delivery: Delivery) => void, kafka?: Pick<KafkaClientOptions, 'group'|'onShare'>
+   * }} [options]
    */
-  async openConsumer (ids, { flow, reader = 'in', ...options } = {}) {
+  async openConsumer (ids, { flow, reader = 'in', kafka = {}, ...options } = {}) {
     const window = options.window ?? 500
     const receiveMaximum = Math.min(50, window)
-    const connection = connect(this.broker, { clientId: reader, clean: false, sessionExpirySeconds: 600, receiveMaximum })
+    const connection = this.#connect({ clientId: reader, receiveMaximum, group: reader, ...kafka })
     const consumer = new Consumer({
       client: connection.client,
       consumer: 'reading',
@@ -150,11 +157,18 @@ export class Pipeline {
       onRefused: async () => {},
       ...options
     })
-    deferAcks(connection.client, (packet, ack) => consumer.receive(/** @type {any} */ (packet), ack))
+    connection.receive((packet, ack) => consumer.receive(packet, ack))
     return this.#closable(consumer, async () => {
       consumer.close()
       await connection.close({ patienceMs: 200 })
     })
+  }
+
+  /** @param {KafkaClientOptions} options @returns {BrokerConnection} */
+  #connect (options) {
+    const { broker } = this
+    if ('kafka' in broker) return connectKafka(broker.kafka, options)
+    return connect(broker, { clean: false, sessionExpirySeconds: 600, ...options })
   }
 
   /** What a sink node does. @param {Delivery} delivery @param {string} sink @param {Batch} [batch] */

@@ -17,7 +17,7 @@ for (const protocolVersion of /** @type {const} */ (['5', '3.1.1'])) {
       await pipeline.produce(stage, 10)
       await until(() => consumer.state.held === 10)
 
-      const { client } = consumer.options
+      const client = /** @type {import('mqtt').MqttClient} */ (consumer.options.client)
       client.publish('any', 'thing', { qos: 1 })
       client.stream.destroy() // MQTT.js sends it again before it emits `connect`; the broker's messages come meanwhile
       await until(() => consumer.state.redelivered === 10)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { join } from 'node:path'
-import { markOf } from '../../gateway/batch/epochs.js'
+import { counterOf, markOf } from '../../gateway/batch/epochs.js'
 import { spoolMark } from '../../broker/spool-mark.js'
 import { batchOf, headOf, Rig, stored } from './spool-rig.js'
 
@@ -101,5 +101,20 @@ describe('spool, of many sources', () => {
     spool = await rig.open()
     expect(spool.head.sources.map(({ source }) => source).sort()).to.deep.equal(names.sort())
     expect(await rig.readAll(spool)).to.have.length(names.length)
+  })
+
+  it('counts on after a backup was played back, and takes for lost only what it still held then', async () => {
+    let spool = await rig.open()
+    const [{ epoch }] = await rig.fill(spool, 2)
+    await rig.close(spool)
+    spool = await rig.open()
+    const later = `${counterOf(epoch) + 1}-aaaaaaaa`
+    spool.heard({ sources: [{ source: 'press', rows: 9, epochs: [{ epoch: later, first: 4, last: 3, before: 9, rows: 9 }] }] })
+    expect(spool.counters, 'all of it stored').to.include({ lostBatches: 0, lostRows: 0 })
+    expect(headOf(spool, 'press')).to.include({ rows: 9 })
+    spool.heard({ sources: [{ source: 'press', rows: 12, epochs: [{ epoch: later, first: 5, last: 6, before: 10, rows: 12 }] }] })
+    expect(spool.counters).to.include({ lostBatches: 2, lostRows: 2 })
+    const [next] = await spool.append(batchOf(7))
+    expect(next).to.include({ before: 12 })
   })
 })

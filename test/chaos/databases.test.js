@@ -27,7 +27,7 @@ function killTest (servers, embedded, kills) {
     const { produced, sinks: found, killed } = JSON.parse(last)
     expect(produced).to.be.greaterThan(1000)
     expect(found).to.deep.equal(Object.fromEntries(sinks.map(type => [type, { stored: produced, lost: 0, countedLost: 0, doubled: 0 }])))
-    for (const victim of ['gateway', 'mosquitto', ...Object.keys(servers)]) expect(killed[victim], victim).to.be.greaterThan(0)
+    for (const victim of ['gateway', 'broker', ...Object.keys(servers)]) expect(killed[victim], victim).to.be.greaterThan(0)
   })
 }
 

@@ -31,7 +31,7 @@ describe('Kill test', function () {
       sqlite: { stored: produced, lost: 0, countedLost: 0, doubled: 0 },
       postgresql: { stored: produced, lost: 0, countedLost: 0, doubled: 0 }
     })
-    expect(result.killed).to.deep.equal({ gateway: 12, mosquitto: 6, mosquittoForgot: 3, postgresql: 6 })
+    expect(result.killed).to.deep.equal({ gateway: 12, broker: 6, brokerForgot: 3, postgresql: 6 })
   })
 
   it('leaves nothing behind when interrupted', async () => {
@@ -70,14 +70,14 @@ describe('Kill plan', () => {
     return { ...counts, forgets: plan.filter(({ forgets }) => forgets).length }
   }
 
-  it('kills the gateway half of the times, and has Mosquitto forget half of its times', () => {
-    expect(victimsOf(80, servers)).to.deep.equal({ gateway: 40, mosquitto: 20, forgets: 10, postgresql: 20 })
+  it('kills the gateway half of the times, and has the broker forget half of its times', () => {
+    expect(victimsOf(80, servers)).to.deep.equal({ gateway: 40, broker: 20, forgets: 10, postgresql: 20 })
   })
 
   it('kills each of several servers as often', () => {
     expect(victimsOf(90, ['mysql', 'mongodb', 'influxdb'])).to.deep.equal({
       gateway: 40,
-      mosquitto: 20,
+      broker: 20,
       forgets: 10,
       mysql: 10,
       mongodb: 10,
@@ -85,8 +85,8 @@ describe('Kill plan', () => {
     })
   })
 
-  it('kills gateway and Mosquitto where there is no other server', () => {
-    expect(victimsOf(60, [])).to.deep.equal({ gateway: 40, mosquitto: 20, forgets: 10 })
+  it('kills gateway and broker where there is no other server', () => {
+    expect(victimsOf(60, [])).to.deep.equal({ gateway: 40, broker: 20, forgets: 10 })
   })
 
   it('waits 0.2 to 2.5 s before a kill and up to 1.5 s after it, less before the early ones', () => {

@@ -6,7 +6,7 @@ import { stderr, stdout } from 'node:process'
 import { parseArgs } from 'node:util'
 import { describe } from '../../gateway/base/errors.js'
 import { databaseTypes } from './databases/index.js'
-import { missingMosquitto } from '../servers/mosquitto.js'
+import { brokers } from './rig/brokers.js'
 import { runChaos } from './run.js'
 
 /**
@@ -14,14 +14,15 @@ import { runChaos } from './run.js'
  * @typedef {Omit<import('./run.js').ChaosOptions, 'folder'|'events'|'signal'|'report'>} Settings
  */
 
-const USAGE = `Usage: npm run chaos -- [--sinks TYPE,…] [--kills N] [--seed S] [--rate R]
+const USAGE = `Usage: npm run chaos -- [--broker NAME] [--sinks TYPE,…] [--kills N] [--seed S] [--rate R]
                          [--deploys] [--damage] [--changes] [--set-back] [--gateways N] [--keep]
 
 Puts the promise to the test, with processes of its own in a temporary folder: a simulated machine, a CAN log and fifty devices that send
-messages of a row each, which gather, staged through Mosquitto, stored in several databases. Gateway, Mosquitto and database servers are
-killed at random moments (kill -9) and started again, Mosquitto sometimes without what it had on disk. At the end, each database must hold
+messages of a row each, which gather, staged through a broker, stored in several databases. Gateway, broker and database servers are
+killed at random moments (kill -9) and started again, the broker sometimes without what it had on disk. At the end, each database must hold
 exactly the rows that were produced.
 
+  --broker NAME   what batches are staged in: ${Object.keys(brokers).join(' or ')} (default mosquitto)
   --sinks TYPE,…  the databases (default sqlite,postgresql), of:
                   ${Object.keys(databaseTypes).join(', ')}
   --kills N       how many (default 100; about two seconds each); with the next three: how many events of all kinds
@@ -61,8 +62,8 @@ async function main (args) {
     return 0
   }
   const { keep, kills, settings } = options
-  const { sinks, seed } = settings
-  const missing = await missingServer(sinks)
+  const { broker, sinks, seed } = settings
+  const missing = await missingServer(broker, sinks)
   if (missing) {
     stderr.write(`chaos: ${missing}\n`)
     return 2
@@ -104,6 +105,7 @@ function readArguments (args) {
     const { values } = parseArgs({
       args,
       options: {
+        broker: { type: 'string', default: 'mosquitto' },
         sinks: { type: 'string', default: 'sqlite,postgresql' },
         kills: { type: 'string', default: '100' },
         seed: { type: 'string', default: String(randomInt(2 ** 31)) },
@@ -122,6 +124,7 @@ function readArguments (args) {
       keep: values.keep,
       kills: wholeNumber('kills', values.kills, 1, 1_000_000),
       settings: {
+        broker: brokerNamed(values.broker),
         sinks: types(values.sinks),
         seed: wholeNumber('seed', values.seed, 0, 2 ** 31 - 1),
         rate: wholeNumber('rate', values.rate, 1, 10_000),
@@ -135,6 +138,13 @@ function readArguments (args) {
   } catch (error) {
     return /** @type {Error} */ (error).message
   }
+}
+
+/** @param {string} text */
+function brokerNamed (text) {
+  const name = Object.keys(brokers).find(each => each === text)
+  if (name) return /** @type {import('./rig/brokers.js').BrokerName} */ (name)
+  throw new Error(`--broker is ${Object.keys(brokers).join(' or ')}; not "${text}".`)
 }
 
 /** @param {string} text  names, separated by commas */
@@ -172,10 +182,14 @@ function summarise ({ events, killed, others, produced, sources, sinks }, seed) 
   }
 }
 
-/** What keeps this machine from a run, null when nothing does. @param {string[]} sinks @returns {Promise<string|null>} */
-async function missingServer (sinks) {
+/**
+ * What keeps this machine from a run, null when nothing does.
+ * @param {import('./rig/brokers.js').BrokerName} broker
+ * @param {string[]} sinks
+ */
+async function missingServer (broker, sinks) {
   const modules = await Promise.all(sinks.map(type => databaseTypes[type]()))
-  const missing = [missingMosquitto(), ...await Promise.all(modules.map(module => module.missing()))]
+  const missing = [brokers[broker].missing(), ...await Promise.all(modules.map(module => module.missing()))]
   return missing.find(each => each !== null) ?? null
 }
 

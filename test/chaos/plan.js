@@ -1,7 +1,7 @@
 /**
  * @typedef {object} Event
  * @property {'kill'|'damage'|'deploy'|'setBack'} kind
- * @property {string} victim  of a kill: `gateway`, `gateway2`, `mosquitto` or one of the servers; of damage and deploys: the gateway; of
+ * @property {string} victim  of a kill: `gateway`, `gateway2`, `broker` or one of the servers; of damage and deploys: the gateway; of
  *   setting back: the database
  * @property {boolean} early  killed while it is still starting
  * @property {boolean} forgets  what it kept on disk is deleted before it starts again
@@ -22,8 +22,8 @@ const MIX = [
   { victim: 'gateway', early: false, forgets: false },
   { victim: 'gateway', early: false, forgets: false },
   { victim: 'gateway', early: true, forgets: false },
-  { victim: 'mosquitto', early: false, forgets: false },
-  { victim: 'mosquitto', early: false, forgets: true }
+  { victim: 'broker', early: false, forgets: false },
+  { victim: 'broker', early: false, forgets: true }
 ]
 
 const CHANGES = /** @type {const} */ (['rename', 'disable', 'remove', 'move', 'source'])
@@ -31,7 +31,7 @@ const DEPLOYMENTS = /** @type {const} */ (['nodes', 'nodes', 'flows', 'full'])
 
 /**
  * What happens to whom, and when: the same for the same seed, servers and kinds of events. Each round kills the gateway four times,
- * Mosquitto twice and every server once, one that is alone twice; with deploys there are five, with damage two, with setting back one for
+ * the broker twice and every server once, one that is alone twice; with deploys there are five, with damage two, with setting back one for
  * each database that can be.
  * @param {object} options
  * @param {number} options.events  in all
@@ -80,7 +80,7 @@ function shuffled (items, random) {
 }
 
 /** Numbers from 0 to below 1, evenly spread: a Weyl sequence, its bits mixed by multiplication. @param {number} seed */
-function randomNumbers (seed) {
+export function randomNumbers (seed) {
   let state = seed
   return () => {
     state = (state + 0x9E3779B9) | 0

@@ -14,6 +14,7 @@ import { Rig } from './rig/rig.js'
  *
  * @typedef {object} ChaosOptions
  * @property {string} folder  an empty one
+ * @property {import('./rig/brokers.js').BrokerName} broker
  * @property {string[]} sinks  types of databases, each with a sink of its own
  * @property {number} events  in all
  * @property {number} seed
@@ -26,7 +27,7 @@ import { Rig } from './rig/rig.js'
  * @property {AbortSignal} signal  ends the run
  * @property {(progress: string) => void} report
  *
- * @typedef {Record<string, number>} Killed  how often: `gateway`, `mosquitto`, `mosquittoForgot` of those, and each server by its type
+ * @typedef {Record<string, number>} Killed  how often: `gateway`, `broker`, `brokerForgot` of those, and each server by its type
  * @typedef {Record<string, number>} Others  how often what else happened
  * @typedef {{damagedMs: number, setBackMs: Map<string, number>}} Incidents  when the last of each was over: of what was produced before,
  *   something may be missing
@@ -50,7 +51,8 @@ const QUIET_MS = 15_000
  * @returns {Promise<ChaosResult>}
  * @throws the signal's reason; SLUICE_CHAOS_GATEWAY when the gateway ended by itself
  */
-export async function runChaos ({ folder, sinks, events, seed, rate, gateways, deploys, damage, changes, setBack, signal, report }) {
+export async function runChaos (options) {
+  const { folder, broker, sinks, events, seed, rate, gateways, deploys, damage, changes, setBack, signal, report } = options
   const { promise: stopped, reject: stop } = Promise.withResolvers()
   stopped.catch(() => {})
   signal.addEventListener('abort', () => stop(signal.reason))
@@ -58,7 +60,7 @@ export async function runChaos ({ folder, sinks, events, seed, rate, gateways, d
   const run = { folder, report, restarting: new AbortController(), unlessStopped: work => Promise.race([work, stopped]) }
 
   report('starting the servers')
-  const rig = await Rig.open({ folder, sinks, gateways, changes, rate, seed, onCrash: stop })
+  const rig = await Rig.open({ folder, broker, sinks, gateways, changes, rate, seed, onCrash: stop })
   try {
     await rig.startGateways()
     const plan = planEvents({
@@ -89,7 +91,7 @@ async function happen (rig, plan, run) {
   const { folder, report, unlessStopped } = run
   const { victims } = rig
   /** @type {Killed} */
-  const killed = { gateway: 0, mosquitto: 0, mosquittoForgot: 0 }
+  const killed = { gateway: 0, broker: 0, brokerForgot: 0 }
   for (const name of Object.keys(victims)) killed[name] = 0
   /** @type {Others} */
   const others = {}
@@ -106,7 +108,7 @@ async function happen (rig, plan, run) {
     if (event.kind === 'setBack') incidents.setBackMs.set(event.victim, Date.now())
     if (event.kind === 'kill') killed[event.victim]++
     else others[event.kind] = (others[event.kind] ?? 0) + 1
-    if (event.forgets) killed.mosquittoForgot++
+    if (event.forgets) killed.brokerForgot++
     const counted = Object.entries(others).map(([kind, count]) => `, ${kind} ${count}`).join('')
     report(`${i + 1} of ${plan.length} events: killed ${tally()}${counted}`)
   }

@@ -11,6 +11,9 @@ export const sluiceIn = (environment, ...args) => start('../../gateway/cli/sluic
 /** `npm run chaos` as a process of its own. @param {string[]} args */
 export const chaos = (...args) => start('../chaos/main.js', args)
 
+/** The kill test of a Kafka group as a process of its own. @param {string[]} args */
+export const members = (...args) => start('../chaos/members.js', args)
+
 /** @param {string} program @param {string[]} args @param {NodeJS.ProcessEnv} [environment] */
 function start (program, args, environment) {
   const path = fileURLToPath(new URL(program, import.meta.url))

@@ -14,6 +14,7 @@ const [GATEWAYS, DEVICES, SECONDS] = [12, 5, 14]
 const ROWS = GATEWAYS * DEVICES * SECONDS
 
 describe('Members of a group that share gateways', function () {
+  this.timeout(600_000)
   /** @type {Gateway[]} */
   const members = []
   /** @type {Awaited<ReturnType<typeof startMosquitto>>} */

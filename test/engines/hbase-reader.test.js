@@ -29,7 +29,7 @@ describe('HBase reader', () => {
   }
   readerContract(harness)
   queryContract(harness)
-  lookupContract({ store, open: openReader })
+  lookupContract({ store, open: openReader, hasDocuments: false })
 
   it('reads the whole range of time', async () => {
     const time = [-(2n ** 63n), -1n, 0n, T0, 2n ** 63n - 2n]

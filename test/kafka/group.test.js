@@ -104,7 +104,7 @@ describe('A member of a Kafka consumer group', function () {
     await kafka.produce(topic, [0])
     await until(() => member.got.length === 1)
     const [{ stream }] = member.got
-    await sleep(1500) // until the commit is there
+    await kafka.committedAt(group, topic, 1n)
     await kafka.admin.removeMembersFromConsumerGroup({ groupId: group })
     await until(() => member.told.length === 3)
     expect(member.told).to.deep.equal([`assigned ${topic}/0 at first`, `lost ${topic}/0`, `assigned ${topic}/0 at 1`])
@@ -131,7 +131,7 @@ describe('A member of a Kafka consumer group', function () {
     await kafka.create(topic)
     await kafka.produce(topic, [0, 1])
     await until(() => member.got.length === 2)
-    await sleep(1500) // until the commit is there
+    await kafka.committedAt(group, topic, 2n)
     await kafka.remove(topic)
     await kafka.create(topic, 2)
     await kafka.produce(topic, ['new'])

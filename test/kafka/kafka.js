@@ -79,6 +79,22 @@ export class KafkaUnderTest {
     await producer.close()
   }
 
+  /** Until a group has committed an offset. @param {string} group @param {string} topic @param {bigint} offset */
+  async committedAt (group, topic, offset) {
+    for (;;) {
+      const [{ topics: [its] }] = await this.admin.listConsumerGroupOffsets({ groups: [group] })
+      if (its?.name === topic && its.partitions.some(({ committedOffset }) => committedOffset >= offset)) return
+      await sleep(50)
+    }
+  }
+
+  /** The offset after the last record. @param {string} topic */
+  async endOf (topic) {
+    const partitions = [{ partitionIndex: 0, timestamp: -1n }]
+    const [{ partitions: [{ offset }] }] = await this.admin.listOffsets({ topics: [{ name: topic, partitions }] })
+    return offset
+  }
+
   /** Deletes records before an offset, as retention does. @param {string} topic @param {bigint} offset */
   async deleteBefore (topic, offset) {
     await this.admin.deleteRecords({ topics: [{ name: topic, partitions: [{ partition: 0, offset }] }] })

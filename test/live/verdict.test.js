@@ -6,6 +6,9 @@ describe('The verdict of the live page', () => {
   const on = (stage, more = {}) => verdictOn(/** @type {any} */ ({
     tick: { isRunning: true, failed: '' },
     storedRate: 5,
+    sentRate: 5,
+    timeMs: 100_000,
+    storedMs: 100_000,
     alarms: [],
     sources: [{ level: 'good' }],
     sinks: [{ level: 'good', isConnected: true }],
@@ -28,5 +31,12 @@ describe('The verdict of the live page', () => {
     expect(on({ maxBytes: 2 ** 30 }, { sinks: [] })).to.include({ level: 'good', sentence: 'verdict.staged' })
     expect(on({}, { sinks: [] })).to.include({ level: 'idle', sentence: 'verdict.nothing' })
     expect(on({ maxBytes: 2 ** 30 }, { sinks: [], sources: [] })).to.include({ level: 'idle', sentence: 'verdict.nothing' })
+  })
+
+  it('is not that all is right where sources send and no sink has stored a row for half a minute', () => {
+    expect(on({}, { storedMs: 71_000 })).to.include({ level: 'good' })
+    expect(on({}, { storedMs: 70_000 })).to.include({ level: 'idle', sentence: 'verdict.still', topic: 'still' })
+    expect(on({}, { storedMs: 70_000, sentRate: 0 }), 'nothing is sent').to.include({ level: 'good' })
+    expect(on({ maxBytes: 2 ** 30 }, { storedMs: 70_000, sinks: [] }), 'others store').to.include({ level: 'good' })
   })
 })

@@ -25,7 +25,7 @@ describe('a stage in that was ungrouped or deleted while its gateway was down', 
     const RED = {
       settings: { userDir },
       events: new EventEmitter(),
-      nodes: { eachNode: (/** @type {any} */ each) => configs.forEach(each), getNode: () => ({ options: { url } }) }
+      nodes: { eachNode: (/** @type {any} */ each) => configs.forEach(each), getNode: () => ({ type: 'sluice-broker', options: { url } }) }
     }
     const gateway = await gatewayId(dataDir(RED))
     const connection = await open({ url }, { clientId: 'observer' })

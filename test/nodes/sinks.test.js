@@ -270,20 +270,6 @@ describe('sink and stage nodes', () => {
         LazySink.prototype.sink = opening
       }
     })
-
-    it('opens no more connections once it is closed', async () => {
-      let opened = 0
-      const lazy = new LazySink(async () => {
-        opened++
-        throw new Error('no server')
-      })
-      await lazy.committed().catch(() => {})
-      await lazy.close()
-      const error = await lazy.committed().catch(failure => failure)
-      expect(error.message).to.match(/has been closed/)
-      expect(lazy.isTransient(error)).to.equal(true)
-      expect(opened).to.equal(1)
-    })
   })
 
   describe('settle', () => {

@@ -4,6 +4,8 @@ import { missingCassandra, startCassandra } from './cassandra.js'
 import { missingQuestdb, startQuestdb } from './questdb.js'
 import { missingWarp10, startWarp10 } from './warp10.js'
 import { missingClickhouse, missingOldClickhouse, startClickhouse, startOldClickhouse } from './clickhouse.js'
+import { flinkCommand, missingFlink } from './engines/flink.js'
+import { missingSpark, sparkCommand, sparkEnvironment, sparkScript } from './engines/spark.js'
 import { missingHbase, startHbase } from './hbase.js'
 import { missingInfluxdb, startInfluxdb } from './influxdb.js'
 import { missingKafka, startKafka } from './kafka.js'
@@ -17,6 +19,9 @@ const host = '127.0.0.1'
 
 /** What rows of a second or two need, so that no side waits for the disk more than for its commits. */
 const MARIADB_MEMORY = ['--innodb-buffer-pool-size=512M', '--innodb-log-file-size=512M']
+
+/** An engine has a thread for each. */
+const MAX_CLIENTS = 256
 
 /** The servers of the tests for the benchmark of the engine. @type {Record<string, import('../../gateway/bench/servers.js').ServerType>} */
 export const measuredServers = {
@@ -121,8 +126,23 @@ export const measuredServers = {
       return { ...access, stop, start, remove, watched: watched(server, dir) }
     }
   },
+  flink: {
+    missing: missingFlink,
+    start: async ({ folder }) => engine(flinkCommand('sluice.study.Weissbach', { temporary: folder, options: ['-Xmx768m'] }))
+  },
+  spark: {
+    missing: missingSpark,
+    async start ({ folder }) {
+      return engine([...sparkCommand({ temporary: folder, threads: MAX_CLIENTS }), sparkScript('weissbach')], sparkEnvironment)
+    }
+  },
   clickhouse: { missing: missingClickhouse, start: async () => clickhouse(await startClickhouse()) },
   'clickhouse-old': { missing: missingOldClickhouse, start: async () => clickhouse(await startOldClickhouse()) }
+}
+
+/** One that is no server, but a program. @param {string[]} command @param {Record<string, string>} [environment] */
+function engine (command, environment = {}) {
+  return { url: '', host, port: 0, user: '', password: '', database: '', program: { command, environment } }
 }
 
 /** @param {string} folder @param {string} name */

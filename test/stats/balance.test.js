@@ -128,6 +128,13 @@ describe('The balance of a sink and a source', () => {
     expect(balance({ spools: [], records: [record('1-a', 3, 4, 30)] })).to.deep.equal({ produced: 50, beforeItBegan: 30, stored: 20 })
   })
 
+  it('takes nothing for lost that a spool which was set back has counted on, and the database has', () => {
+    const setBack = { ...spoolOf({ '1-a': { staged: 4, first: 4 } }), rows: 60 }
+    const records = [record('1-a', 0, 3, 0), record('2-a', 0, 1, 40)]
+    expect(balance({ spools: [setBack], records })).to.deep.equal({ produced: 60, stored: 60 })
+    expect(balance({ spools: [setBack], records: [...records, record('2-a', 2, 3, 60)] })).to.deep.equal({ produced: 80, stored: 80 })
+  })
+
   it('does not let what a spool before has stored make good what is lost of another, and takes nothing of it for lost', () => {
     const before = record('5-b', 0, 4, 0)
     const spool = spoolOf({ '1-a': { staged: 9, first: 6 } })

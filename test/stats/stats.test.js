@@ -302,6 +302,11 @@ describe('Ledger', () => {
     expect(balance()).to.deep.equal([[7, 5, 2, 1]])
     isOld = true
     expect(balance()).to.deep.equal([[12, 5, 7, 1]])
+    const dropNew = stats.spooled('out 3', () => [{ ...line, source: 'new', produced: 3, stored: 0, inFlight: 3 }])
+    expect(balance()).to.deep.equal([[15, 5, 10, 2]])
+    isOld = false
+    expect(balance()).to.deep.equal([[7, 5, 2, 1]])
+    dropNew()
     drop()
     expect(balance()).to.deep.equal([[12, 4, 8, 1]])
     reader.close()

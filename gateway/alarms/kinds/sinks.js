@@ -46,7 +46,7 @@ export const sinkKinds = {
   'sink-unreachable': {
     when: 'The database of a sink is not reached.',
     level: 'problem',
-    knows: ofSink(({ gauge }) => gauge.connected === true),
+    knows: ofSink(sink => sink.gauge.connected === true && (sink.gauge.hasAnswered === true || hasDone(sink))),
     raiseAfterMs: 10_000,
     clearAfterMs: 10_000,
     read: snapshot => snapshot.sinks.filter(isAway).map(sink => ({

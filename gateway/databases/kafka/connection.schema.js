@@ -3,7 +3,7 @@ import { connectionSchema } from '../connecting/schema.js'
 /** How to reach a Kafka cluster. */
 export const schema = connectionSchema({
   title: 'Kafka server',
-  description: 'An Apache Kafka cluster, 3.1 or newer, and the login: shared by the sinks that name it. The client needs Node 22.22 or ' +
+  description: 'An Apache Kafka cluster, 3.1 or newer, and the login: shared by the nodes that name it. The client needs Node 22.22 or ' +
     'newer of Node 22, or 24.6 or newer.',
   properties: {
     host: {

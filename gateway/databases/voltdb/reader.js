@@ -51,11 +51,13 @@ export async function open (given, { server }) {
         `${source.length > 0 ? ' AND source = ?' : ''} ORDER BY ${order}`
       // Each page begins at the last time of the one before, after as many rows of that time as there were.
       for (let [first, passed, limit] = [from === NULL ? from + 1n : from, 0, PAGE_ROWS]; ;) {
-        /** @type {any[][]|null} */
-        const rows = await server.query(`${statement} LIMIT ${limit} OFFSET ${passed}`, [first, to, ...source], signal).catch(error => {
+        const halve = (/** @type {unknown} */ error) => {
           if (limit === 1 || !isRefused(error, TOO_LONG)) throw error
           return null
-        })
+        }
+        const page = `${statement} LIMIT ${limit} OFFSET ${passed}`
+        /** @type {any[][]|null} */
+        const rows = await server.query(page, [first, to, ...source], signal).catch(halve)
         if (!rows) {
           limit = Math.ceil(limit / 4)
           continue

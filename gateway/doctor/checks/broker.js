@@ -1,6 +1,8 @@
 import { describe } from '../../base/errors.js'
 import { addressOf } from '../../../broker/connection/target.js'
+import { preflight as kafkaPreflight } from '../../../broker/kafka/preflight.js'
 import { preflight } from '../../../broker/preflight/preflight.js'
+import { brokerIdOf } from '../../../broker/stage-options.js'
 import { nameOf } from '../flow.js'
 import { note, ok, problem, warning } from '../finding.js'
 import { phrase, said } from '../../stats/phrases.js'
@@ -8,7 +10,7 @@ import { phrase, said } from '../../stats/phrases.js'
 /**
  * @typedef {import('../finding.js').Finding} Finding
  * @typedef {import('../subject.js').Subject} Subject
- * @typedef {import('../../../broker/preflight/preflight.js').Finding} Told
+ * @typedef {import('../../../broker/preflight/preflight.js').Report} Report
  */
 
 const GRADES = { error: problem, warning, info: note }
@@ -28,24 +30,39 @@ export const broker = {
       if (subject.state === 'stopped' && await isEmbedded(subject, options.url)) {
         return [note(said`Not checked: it is the embedded broker, which runs with the gateway.`, where)]
       }
-      return asked(options, gateway, where)
+      return asked(() => preflight(options, { gateway }), where)
     })
-    return (await Promise.all(found)).flat()
+    const clusters = (flow?.ofType('sluice-kafka-server') ?? []).map(async node => {
+      if (!flow || !await isStagedIn(flow, node.id)) return []
+      const { options, problems } = await flow.optionsOf(node)
+      return problems.length > 0 ? [] : asked(() => kafkaPreflight(options), `${nameOf(node)}, ${options.host}:${options.port}`)
+    })
+    return (await Promise.all([...found, ...clusters])).flat()
   }
 }
 
-/** @param {Record<string, any>} options @param {string|undefined} gateway @param {string} where @returns {Promise<Finding[]>} */
-async function asked (options, gateway, where) {
+/** @param {import('../flow.js').Flow} flow @param {string} id  of a config node */
+async function isStagedIn (flow, id) {
+  const nodes = STAGES.flatMap(type => flow.ofType(type))
+  return (await Promise.all(nodes.map(node => flow.optionsOf(node)))).some(({ options }) => brokerIdOf(options) === id)
+}
+
+/** @param {() => Promise<Report>} ask @param {string} where @returns {Promise<Finding[]>} */
+async function asked (ask, where) {
   try {
-    const { broker: reached, findings } = await preflight(options, { gateway })
+    const { broker: reached, findings } = await ask()
     const told = findings.map(({ level, text, fix }) =>
       GRADES[level](phrase(text), where, fix ? phrase(fix) : level === 'info' ? '' : CONNECT_FIX))
-    return reached === null ? told : [ok(`${reached.name} ${reached.version}, MQTT ${reached.protocol}.`, where), ...told]
+    return reached === null ? told : [ok(`${reached.name} ${reached.version}, ${protocolOf(reached)}.`, where), ...told]
   } catch (error) {
     return [problem(describe(error), where, CONNECT_FIX)]
   }
 }
 
+/** @param {{protocol: string}} reached */
+const protocolOf = ({ protocol }) => /^\d/.test(protocol) ? `MQTT ${protocol}` : protocol
+
+const STAGES = ['sluice-stage-in', 'sluice-stage-out']
 const CONNECT_FIX = said`Correct it in the broker node and deploy, or start the broker.`
 
 /** @param {Subject} subject @param {string} url */

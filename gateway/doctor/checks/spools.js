@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { savedIn } from '../../../broker/out/required-sinks-file.js'
 import { SEGMENT, spoolsIn } from '../../../broker/spool/folders.js'
+import { brokerIdOf } from '../../../broker/stage-options.js'
 import { duration, measure } from '../../stats/format.js'
 import { nameOf } from '../flow.js'
 import { note, ok, problem, warning } from '../finding.js'
@@ -31,7 +32,7 @@ export const spools = {
       const node = flow.nodes.find(({ id }) => id === folder.spool)
       if (!node) return orphan(folder)
       const { options } = await flow.optionsOf(node)
-      const sinks = saved.filter(({ broker }) => broker === options.broker).flatMap(({ wired, remote }) => [...wired, ...remote])
+      const sinks = saved.filter(({ broker }) => broker === brokerIdOf(options)).flatMap(({ wired, remote }) => [...wired, ...remote])
       const maxBytes = (options.spoolMegabytes ?? 0) * 2 ** 20
       return spoolFindings(folder, { where: nameOf(node), sinks, maxBytes, isRunning: subject.state === 'running' })
     }))

@@ -27,6 +27,7 @@ export const serverFacts = {
   questdb: () => import('./questdb.js'),
   voltdb: () => import('./voltdb.js'),
   warp10: () => import('./warp10.js'),
+  hana: () => import('./hana.js'),
   kafka: async () => ({}),
   hbase: async () => ({})
 }

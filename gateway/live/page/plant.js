@@ -54,6 +54,9 @@ export class Plant {
   /** @type {Alarm[]} */
   recent = []
   tracks = new Tracks()
+  /** When a sink has stored rows last, as far as this page knows. */
+  storedMs = 0
+  #storedRows = -1
   #rates = new Rates()
   /** @type {import('../overview/overview.js').Layout} */
   #layout = { number: 0, sources: [], sinks: [], stages: [] }
@@ -91,6 +94,9 @@ export class Plant {
     if (tick.recent) this.recent = tick.recent.map(translated)
     if (tick.balances) this.#balances = new Map(tick.balances.map(balance => [balance.id, balance]))
     this.#count(tick)
+    const storedRows = sum(tick.sinks.map(({ rows }) => rows))
+    if (storedRows !== this.#storedRows || tick.time < this.storedMs) this.storedMs = tick.time
+    this.#storedRows = storedRows
     this.stages = this.#layout.stages.map((stage, i) => ({ ...stage, ...tick.stages[i], rate: null }))
     this.sinks = this.#layout.sinks.map((sink, i) => this.#sinkRow(sink, tick.sinks[i]))
     this.sources = this.#layout.sources.map((source, i) => this.#sourceRow(source, tick, i))

@@ -1,7 +1,10 @@
 import { quantity } from '../../stats/format.js'
 import { stageLevel } from './levels.js'
 import { text } from './text.js'
-import { clock } from './times.js'
+import { clock, lasting } from './times.js'
+
+/** Where sources send so long, and no sink stores a row, not all is right, though nothing may be wrong: a stage out may be disabled. */
+const STILL_MS = 30_000
 
 /**
  * @typedef {import('./plant.js').Plant} Plant
@@ -35,6 +38,11 @@ export function verdictOn (plant, goneSinceMs) {
   if (red) return { level: 'warning', sentence: text('verdict.red', { name: red.name }), topic: `red ${red.name}` }
   const isStaged = stages.some(({ maxBytes }) => maxBytes !== null)
   if (sources.length === 0 || sinks.length === 0 && !isStaged) return { level: 'idle', sentence: text('verdict.nothing'), topic: 'nothing' }
+  const stillMs = plant.timeMs - plant.storedMs
+  if (sinks.length > 0 && plant.sentRate > 0 && stillMs >= STILL_MS) {
+    const sentence = text('verdict.still', { time: lasting(stillMs), rate: quantity(plant.sentRate) })
+    return { level: 'idle', sentence, topic: 'still' }
+  }
   return { level: 'good', sentence: allRight(plant), topic: 'good' }
 }
 

@@ -11,6 +11,8 @@ const VERSIONS = { postgresql: 'PostgreSQL 15.18', mongodb: 'FerretDB, MongoDB p
 const BLOBS = [1, 10_000, 100_000]
 /** Invented: of each database, one by one. */
 const RATES = { postgresql: 1000, mongodb: 100, sqlite: 2000 }
+/** Likewise, as a multiple of a flow's. */
+const ENGINE_FACTORS = { flink: 2, spark: 0.5 }
 
 /** @param {boolean} [isWhole]  false: MongoDB alone, which is absent @returns {StudyResult} */
 function result (isWhole = true) {
@@ -35,8 +37,9 @@ function result (isWhole = true) {
 }
 
 /** Gathered, ten times as many a second, and a request takes a hundred times as long. @param {Record<string, any>} parameters */
-function invented ({ database, pattern, blobBytes, batchRows }) {
-  const rate = RATES[/** @type {'sqlite'} */ (database)] * (batchRows === 1 ? 1 : 10) / (1 + BLOBS.indexOf(blobBytes))
+function invented ({ database, engine, pattern, blobBytes, batchRows }) {
+  const factor = ENGINE_FACTORS[/** @type {'flink'} */ (engine)] ?? 1
+  const rate = factor * RATES[/** @type {'sqlite'} */ (database)] * (batchRows === 1 ? 1 : 10) / (1 + BLOBS.indexOf(blobBytes))
   const mean = 1e6 / rate * (batchRows === 1 ? 1 : 1000)
   const latency = {
     Min: mean / 2, Lower: mean * 0.8, Median: mean * 0.9, Upper: mean * 1.2, Max: mean * 9, Mean: mean, P95: mean * 3, Deviation: 7
@@ -117,18 +120,33 @@ describe('the report of Weißbach, Hilbert and Springer', () => {
     ])
   })
 
-  it('counts which of the flow\'s ways is faster beside the paper\'s engines, which are not here', () => {
+  it('counts which of the flow\'s ways is faster beside the paper\'s engines', () => {
     const { columns, rows } = blockOf('Table 1')
     const titles = columns.map((/** @type {any} */ { title }) => title)
     expect(titles).to.deep.equal(
       ['Cassandra', 'MongoDB, here FerretDB', 'PostgreSQL', 'MariaDB', 'HBase', 'SQLite', 'DuckDB', 'Total'])
     const [apex, , , oneByOne, gathered] = rows
     expect(apex.figures.at(-1)).to.include({ value: null, published: 14 })
-    expect(apex.figures[0].reason).to.include('not here')
+    expect(apex.figures[0].reason).to.include('six servers')
     expect(oneByOne.figures.at(-1)).to.deep.equal({ value: 0 })
     expect(gathered.figures.at(-1)).to.deep.equal({ value: 36 })
     expect(gathered.figures[3]).to.deep.equal({ value: null, reason: 'It was not chosen.' })
     expect(blockOf('Table 2').rows[3].figures.at(-1)).to.deep.equal({ value: 27 })
+  })
+
+  it('has engines beside a flow one by one, with the paper\'s figures of them, and counts which is the fastest', () => {
+    const { columns, rows } = blockOf('Throughput, a flow and engines')
+    expect(columns.map((/** @type {any} */ { title }) => title)).to.deep.equal(
+      ['PostgreSQL, A Sluice flow', 'PostgreSQL, Flink', 'PostgreSQL, Spark'])
+    expect(rows.map((/** @type {any} */ { label }) => label)).to.deep.equal(['Read, 1 B', 'Insert, 1 B', 'Update, 1 B', 'Mixed, 1 B'])
+    expect(rows[0].figures).to.deep.equal([{ value: 1000 }, { value: 2000 }, { value: 500 }])
+    expect(blockOf('Latency of reads, a flow and engines').rows[3].figures[1]).to.deep.equal({ value: 500 })
+    expect(blockOf('Experiments in which').rows.map((/** @type {any} */ { figures: [{ value }] }) => value)).to.deep.equal([0, 4, 0])
+    expect(() => blockOf('Throughput, a flow', result(false))).to.throw('no Throughput')
+    const absent = result()
+    const engines = absent.cells.map(cell => cell.parameters.engine ? { ...cell, state: 'absent', reason: 'It is not built.' } : cell)
+    const figures = blockOf('Throughput, a flow', /** @type {any} */ ({ ...absent, cells: engines })).rows[0].figures
+    expect(figures).to.deep.equal([{ value: 1000 }, ...Array(2).fill({ value: null, reason: 'It is not built.' })])
   })
 
   it('says what gathering brings', () => {

@@ -29,12 +29,36 @@ describe('the study of Weißbach, Hilbert and Springer', function () {
   describe('its cells', () => {
     it('are the paper\'s twelve of each database, one by one and gathered', () => {
       const { cells } = weissbach.plan({ isFull: false, sweep: {} })
-      expect(cells).to.have.length(5 * 12 * 2)
+      expect(cells.filter(({ parameters }) => !parameters.engine)).to.have.length(6 * 12 * 2)
       expect(new Set(cells.map(({ id }) => id)).size).to.equal(cells.length)
       const mysql = cells.filter(({ parameters }) => parameters.database === 'mysql').map(({ parameters }) => parameters)
       expect(new Set(mysql.map(({ pattern, blobBytes }) => `${pattern} ${blobBytes}`)).size).to.equal(12)
       expect(mysql.filter(({ pattern }) => pattern === 'read').map(({ messageRows }) => messageRows)).to.deep.equal([1, 1000, 1, 99, 1, 9])
       expect(new Set(mysql.map(({ clients }) => clients))).to.deep.equal(new Set([4]))
+    })
+
+    it('are those of engines beside a flow\'s one by one, with the smallest BLOB where time is short', () => {
+      const inEngines = (/** @type {boolean} */ isFull) => {
+        const { cells } = weissbach.plan({ isFull, sweep: { databases: ['postgresql', 'sqlite'] } })
+        return cells.filter(({ parameters }) => parameters.engine).map(({ parameters }) => parameters)
+      }
+      const named = inEngines(false).map(({ engine, database, pattern, blobBytes, batchRows }) => {
+        return [engine, database, pattern, blobBytes, batchRows].join()
+      })
+      expect(named).to.have.members(['flink', 'spark'].flatMap(engine => {
+        return ['read', 'insert', 'update', 'mixed'].map(pattern => `${engine},postgresql,${pattern},1,1`)
+      }))
+      expect(inEngines(true)).to.have.length(2 * 12)
+    })
+
+    it('say why an engine cannot be measured', async () => {
+      const { cells } = await run({ databases: ['postgresql'], batchSizes: [1], ...SECONDS })
+      expect(cells.map(cell => 'reason' in cell && cell.reason)).to.include('no server; name one with --postgresql URL')
+      const engine = cells.filter(({ parameters }) => parameters.engine === 'flink')
+      const servers = (/** @type {string} */ name) => ({
+        missing: () => name === 'flink' ? 'It is not built.' : null, start: () => Promise.reject(new Error(name))
+      })
+      expect(await weissbach.missing(/** @type {any} */ (engine[0]), servers)).to.equal('It is not built.')
     })
 
     it('are full for ten minutes each, over a million, 100,000 and 10,000 ids', () => {
@@ -53,7 +77,7 @@ describe('the study of Weißbach, Hilbert and Springer', function () {
       const { cells } = await run({ databases: ['clickhouse', 'mysql'], batchSizes: [1], ...SECONDS })
       const reasons = new Set(cells.map(cell => 'reason' in cell && cell.reason))
       expect([...reasons]).to.deep.equal([
-        'Its sink has no layout upsert; postgresql, mysql, mongodb, sqlite, duckdb have.', 'no server; name one with --mysql URL'
+        'Its sink has no layout upsert; postgresql, mysql, mongodb, cassandra, sqlite, duckdb have.', 'no server; name one with --mysql URL'
       ])
     })
   })

@@ -52,17 +52,17 @@ export function noEdits () {
  * sinks, each behind a stage in of its own. Before the sink called `changed` stands a function that splits each batch, and sends its second
  * half later.
  * @param {object} options
- * @param {string} options.brokerUrl
+ * @param {Pick<import('./brokers.js').Broker, 'node'|'option'>} options.broker
  * @param {Record<string, import('../databases/index.js').Database>} options.databases  by name
  * @param {number} options.rate  rows a second of the machine; the devices together have a fifth of it
  * @param {number} options.seed
  * @param {boolean} options.sources  whether they run
  * @param {Edits} [options.edits]
  */
-export function chaosFlow ({ brokerUrl, databases, rate, seed, sources, edits = noEdits() }) {
+export function chaosFlow ({ broker, databases, rate, seed, sources, edits = noEdits() }) {
   return [
     { id: 'chaos', type: 'tab', label: 'Chaos' },
-    { id: 'broker', type: 'sluice-broker', url: brokerUrl },
+    { id: 'broker', ...broker.node },
     node(
       'machine',
       'simulator',
@@ -89,7 +89,7 @@ export function chaosFlow ({ brokerUrl, databases, rate, seed, sources, edits = 
       { name: `machine-${i + 1}`, preset: 'channels', channels: CHANNELS, sampleRateHz: 50, seed: seed + i + 1, autostart: sources },
       'stage-out'
     )),
-    node('stage-out', 'stage-out', { broker: 'broker', spoolMegabytes: SPOOL_MEGABYTES }),
+    node('stage-out', 'stage-out', { ...broker.option, spoolMegabytes: SPOOL_MEGABYTES }),
     {
       id: 'devices', type: 'function', z: 'chaos', x: 100, y: 100, func: 'return null', outputs: 1, wires: [['stage-out-devices']],
       initialize: sources ? DEVICES.replace('ROWS', String(Math.max(1, Math.round(rate / 100)))) : ''
@@ -97,15 +97,15 @@ export function chaosFlow ({ brokerUrl, databases, rate, seed, sources, edits = 
     node(
       'stage-out-devices',
       'stage-out',
-      { broker: 'broker', spoolMegabytes: SPOOL_MEGABYTES, gatherRows: GATHERED_ROWS }
+      { ...broker.option, spoolMegabytes: SPOOL_MEGABYTES, gatherRows: GATHERED_ROWS }
     ),
     ...balanceNodes(),
-    ...Object.entries(databases).flatMap(([name, database]) => sinkNodes(name, database, edits))
+    ...Object.entries(databases).flatMap(([name, database]) => sinkNodes(name, database, edits, broker.option))
   ]
 }
 
 /** Answers what the gateway's own counters say. */
-function balanceNodes () {
+export function balanceNodes () {
   return [
     { id: 'ask', type: 'http in', z: 'chaos', url: BALANCE_PATH, method: 'get', x: 100, y: 100, wires: [['stats']] },
     node('stats', 'stats', { name: 'balance', intervalMs: 3_600_000 }, 'answer'),
@@ -113,13 +113,13 @@ function balanceNodes () {
   ]
 }
 
-/** @param {string} name @param {import('../databases/index.js').Database} database @param {Edits} edits */
-function sinkNodes (name, { type, sink, server }, { renamed, disabled, removed, moved }) {
+/** @param {string} name @param {import('../databases/index.js').Database} database @param {Edits} edits @param {object} brokerOption */
+function sinkNodes (name, { type, sink, server }, { renamed, disabled, removed, moved }, brokerOption) {
   const options = { ...sink, name: renamed.has(name) ? `${name} renamed` : name, maxAgeMs: 200, ...(disabled.has(name) ? { d: true } : {}) }
   const behind = removed.has(name) ? [] : [name]
   const wired = { ...node(name, type, server ? { ...options, server: `${name}-server` } : options), y: 100 + moved }
   return [
-    node(`stage-in-${name}`, 'stage-in', { broker: 'broker' }, ...(name === CHANGED ? ['split'] : behind)),
+    node(`stage-in-${name}`, 'stage-in', brokerOption, ...(name === CHANGED ? ['split'] : behind)),
     ...(name === CHANGED ? [{ id: 'split', type: 'function', z: 'chaos', x: 100, y: 100, func: SPLIT, outputs: 1, wires: [behind] }] : []),
     ...(removed.has(name) ? [] : [wired]),
     ...(server ? [{ id: `${name}-server`, type: `sluice-${type}-server`, ...server }] : [])
@@ -127,7 +127,7 @@ function sinkNodes (name, { type, sink, server }, { renamed, disabled, removed, 
 }
 
 /** @param {string} id @param {string} type @param {object} options @param {string[]} wires */
-function node (id, type, options, ...wires) {
+export function node (id, type, options, ...wires) {
   return { id, type: `sluice-${type}`, z: 'chaos', x: 100, y: 100, ...options, wires: [wires] }
 }
 

@@ -9,6 +9,7 @@ import { freePort } from '../../servers/ports.js'
  * Mosquitto with the configuration that this package ships, but snapshots every second: what comes back is then not an empty broker, but
  * the harder case, sessions without their last messages.
  * @param {string} dir  for all that it keeps
+ * @returns {Promise<import('./brokers.js').Broker>}
  */
 export async function startShippedMosquitto (dir) {
   const port = await freePort()
@@ -25,7 +26,8 @@ export async function startShippedMosquitto (dir) {
   await mkdir(dir)
   const mosquitto = await startMosquitto({ dir, port, confText })
   return {
-    url: mosquitto.url,
+    node: { type: 'sluice-broker', url: mosquitto.url },
+    option: { broker: 'broker' },
     stop: () => mosquitto.stop(),
     start: () => mosquitto.start(),
     /** @param {Kill} kill */

@@ -2,7 +2,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { databaseTypes } from '../databases/index.js'
 import { BALANCE_PATH, CHANGED } from './flow.js'
-import { startShippedMosquitto } from './mosquitto.js'
+import { brokers } from './brokers.js'
 import { Site } from './site.js'
 import { Victim } from './victim.js'
 
@@ -11,6 +11,7 @@ import { Victim } from './victim.js'
  *
  * @typedef {object} RigOptions
  * @property {string} folder  an empty one
+ * @property {import('./brokers.js').BrokerName} broker
  * @property {string[]} sinks  types of databases
  * @property {number} gateways  with the same flow, each with databases of its own; all store what all produce
  * @property {boolean} changes  a further SQLite sink stores what a flow has changed
@@ -20,30 +21,30 @@ import { Victim } from './victim.js'
  */
 
 /**
- * All that a run needs, running: gateways with their flow, Mosquitto, the databases; and a ledger of all that the gateways' spools accept.
+ * All that a run needs, running: gateways with their flow, the broker, the databases; and a ledger of all that the gateways' spools accept.
  */
 export class Rig {
-  #mosquitto
+  #broker
   /** @type {Site[]} */
   sites = []
   /** @type {Record<string, Victim>} */
   victims
 
-  /** @param {Awaited<ReturnType<typeof startShippedMosquitto>>} mosquitto */
-  constructor (mosquitto) {
-    this.#mosquitto = mosquitto
-    this.victims = { mosquitto: new Victim('Mosquitto', mosquitto) }
+  /** @param {string} title @param {import('./brokers.js').Broker} broker */
+  constructor (title, broker) {
+    this.#broker = broker
+    this.victims = { broker: new Victim(title, broker) }
   }
 
   /** @param {RigOptions} options */
-  static async open ({ folder, sinks, gateways, changes, ...options }) {
+  static async open ({ folder, broker: brokerName, sinks, gateways, changes, ...options }) {
     await chmod(folder, 0o711) // a server may run as another user, who must get through
-    const mosquitto = await startShippedMosquitto(join(folder, 'mosquitto'))
-    const rig = new Rig(mosquitto)
+    const broker = await brokers[brokerName].start(join(folder, brokerName))
+    const rig = new Rig(brokers[brokerName].title, broker)
     try {
       for (let number = 1; number <= gateways; number++) {
         const name = nameIn(number - 1, 'gateway')
-        const site = new Site({ ...options, name, folder: join(folder, name), brokerUrl: mosquitto.url })
+        const site = new Site({ ...options, name, folder: join(folder, name), broker })
         rig.sites.push(site)
         await mkdir(site.folder, { mode: 0o711 })
         for (const type of changes ? [...sinks, CHANGED] : sinks) {
@@ -65,7 +66,7 @@ export class Rig {
 
   /** The names of the databases' servers among the victims. */
   get servers () {
-    return Object.keys(this.victims).filter(name => name !== 'mosquitto' && !this.sites.some(site => site.name === name))
+    return Object.keys(this.victims).filter(name => name !== 'broker' && !this.sites.some(site => site.name === name))
   }
 
   /** The databases that can be set back to a copy, by sink. @returns {Record<string, Database>} */
@@ -127,7 +128,7 @@ export class Rig {
   /** Nothing may be killed or started meanwhile. */
   async close () {
     for (const { gateway } of this.sites) await gateway.close()
-    const servers = [this.#mosquitto, ...this.#databases().map(([, database]) => database)]
+    const servers = [this.#broker, ...this.#databases().map(([, database]) => database)]
     const stopped = await Promise.allSettled(servers.map(server => server.stop()))
     for (const each of stopped) if (each.status === 'rejected') throw each.reason
   }

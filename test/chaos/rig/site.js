@@ -18,7 +18,7 @@ export class Site {
    * @param {object} options
    * @param {string} options.name
    * @param {string} options.folder
-   * @param {string} options.brokerUrl
+   * @param {import('./brokers.js').Broker} options.broker
    * @param {number} options.rate
    * @param {number} options.seed
    * @param {(error: unknown) => void} options.onCrash
@@ -45,8 +45,8 @@ export class Site {
 
   /** @param {{sources: boolean}} options  whether they run */
   flow ({ sources }) {
-    const { brokerUrl, rate, seed } = this.#options
-    return chaosFlow({ brokerUrl, databases: this.databases, rate, seed, sources, edits: this.#edits })
+    const { broker, rate, seed } = this.#options
+    return chaosFlow({ broker, databases: this.databases, rate, seed, sources, edits: this.#edits })
   }
 
   /** Changes a sink and deploys; one that is disabled or deleted comes back with the next such change. @param {Event} event */

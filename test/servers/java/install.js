@@ -1,4 +1,7 @@
+import { buildFlink } from '../engines/flink.js'
 import { cassandra, engines, fetchJars, kafka, questdb } from './jars.js'
 
-const wanted = process.argv.includes('--engines') ? [cassandra, kafka, questdb, ...engines] : [cassandra, kafka, questdb]
-process.exitCode = wanted.map(fetchJars).includes(false) ? 1 : 0
+const isAll = process.argv.includes('--engines')
+const found = [cassandra, kafka, questdb, ...isAll ? engines : []].map(fetchJars)
+if (isAll) found.push(buildFlink())
+process.exitCode = found.includes(false) ? 1 : 0

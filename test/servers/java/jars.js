@@ -11,6 +11,7 @@ const here = dirname(fileURLToPath(import.meta.url))
  * @typedef {object} JavaServer
  * @property {string} name
  * @property {string[]} artifacts  as Maven writes them, group:artifact:version; what they need comes with them
+ * @property {boolean} [areAll]  it does not: who loads them has the rest
  * @property {RegExp} [withoutJars]  that come with them, and break the server
  * @property {string} size  of what is fetched
  * @property {string} skipped  without it
@@ -59,14 +60,32 @@ export const voltdb = {
   skipped: 'VoltDB sink and kill tests'
 }
 
+/** What Spark needs to read from Kafka. @type {JavaServer} */
+export const spark = {
+  name: 'spark',
+  artifacts: [
+    'org.apache.spark:spark-sql-kafka-0-10_2.13:4.1.3', 'org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0',
+    'org.apache.kafka:kafka-clients:3.9.1', 'org.apache.commons:commons-pool2:2.12.1'
+  ],
+  areAll: true,
+  size: '6 MB',
+  skipped: 'the tests of engines/spark'
+}
+
 /** What `npm run test:engines` runs besides. @type {JavaServer[]} */
-export const engines = [voltdb, hbase]
+export const engines = [voltdb, hbase, spark]
 
 /** @param {{name: string}} server */
 const folderOf = ({ name }) => join(here, '..', '..', '..', 'node_modules', '.cache', 'sluice', `jars-${name}`)
 
 /** For Java's class path. @param {{name: string}} server */
 export const jarsOf = server => join(folderOf(server), 'lib', '*')
+
+/** One by one. @param {JavaServer} server */
+export const jarFiles = server => {
+  const lib = join(folderOf(server), 'lib')
+  return readdirSync(lib).map(name => join(lib, name))
+}
 
 /** What keeps the server from being started, or null. @param {JavaServer} server @returns {string|null} */
 export function missingJava (server) {
@@ -106,10 +125,11 @@ function stampOf (server) {
 }
 
 /** @param {JavaServer} server */
-function pomOf ({ name, artifacts }) {
+function pomOf ({ name, artifacts, areAll = false }) {
+  const more = areAll ? '<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>' : ''
   const dependencies = artifacts.map(artifact => {
     const [group, id, version] = artifact.split(':')
-    return `<dependency><groupId>${group}</groupId><artifactId>${id}</artifactId><version>${version}</version></dependency>`
+    return `<dependency><groupId>${group}</groupId><artifactId>${id}</artifactId><version>${version}</version>${more}</dependency>`
   })
   return `<project><modelVersion>4.0.0</modelVersion><groupId>sluice.tests</groupId><artifactId>${name}</artifactId><version>1</version>
 <dependencies>${dependencies.join('')}</dependencies></project>

@@ -20,12 +20,15 @@ function install (list, name, { size, skipped }) {
   const pip = spawnSync('python3', [...PIP, '--target', folder, '-r', join(here, list)], { stdio: ['ignore', 'ignore', 'inherit'] })
   if (pip.status === 0) {
     writeFileSync(stamp, wanted)
-    console.log(`Installed Python peers of the tests (${size} from PyPI).`)
+    console.log(`Installed Python packages of the tests (${size} from PyPI).`)
   } else {
     rmSync(folder, { recursive: true, force: true })
-    console.log(`Python peers cannot be installed (python3 with pip is needed); skipped without them: ${skipped}.`)
+    console.log(`Python packages cannot be installed (python3 with pip is needed); skipped without them: ${skipped}.`)
   }
 }
 
 install('requirements.txt', 'python', { size: '13 MB', skipped: 'Modbus, DBC and Sparkplug against independent programs' })
 install('requirements-arrow.txt', 'python-arrow', { size: '125 MB', skipped: 'Arrow streams of and for pyarrow, polars and duckdb' })
+if (process.argv.includes('--engines')) {
+  install('../../../engines/spark/requirements.txt', 'python-spark', { size: '600 MB', skipped: 'the tests of engines/spark' })
+}

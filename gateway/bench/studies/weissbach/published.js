@@ -25,7 +25,7 @@ export const ABSENT = {
   ClickHouse: 'It replaces no single row at once, so its sink has no layout upsert.',
   InfluxDB: 'It finds a point by its tags and time only, so its sink has no layout upsert.'
 }
-export const NO_ENGINE = 'An engine on a cluster of Java machines, which is not here.'
+export const NO_ENGINE = 'Of a cluster of six servers. Engines on this machine are in the section Engines, where they are installed.'
 
 /** Tables 1 and 2: in how many experiments an engine was the fastest. @type {Record<'throughput'|'latency', Record<string, number[]>>} */
 export const POINTS = {

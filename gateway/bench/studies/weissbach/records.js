@@ -38,6 +38,12 @@ export class Prepared {
     return this.#signals.map(column => column[n % SIGNALS])
   }
 
+  /** For programs that are not in JavaScript. */
+  all () {
+    const blobs = this.#blobs.map(blob => Buffer.from(blob).toString('base64'))
+    return { signals: Array.from({ length: SIGNALS }, (_, n) => this.signal(n)), blobs }
+  }
+
   /** What has changed so often has this one. @param {number} times */
   blob (times) {
     return this.#blobs[times % BLOBS]

@@ -1,5 +1,6 @@
 import { EMBEDDED } from '../clients.js'
 import { Cells, sizeOf, WORKLOADS } from './cells.js'
+import { engineSections, flowCells } from './engine-tables.js'
 import { latencyFigures, throughputFigures } from './figures.js'
 import { ABSENT, BLOB_BYTES, PATTERNS } from './published.js'
 import { printedTables } from './tables.js'
@@ -26,7 +27,7 @@ const MACHINES = 'The paper had six servers of 12 cores each with 10 Gbit/s betw
 
 /** @param {StudyResult} result @returns {import('../study.js').Section[]} */
 export function report ({ cells: all }) {
-  const cells = new Cells(all)
+  const cells = new Cells(flowCells(all))
   const measured = cells.databases.filter(database => cells.of(database).length > 0)
   const [few, ...more] = cells.batchRows
   const many = more.at(-1)
@@ -34,6 +35,7 @@ export function report ({ cells: all }) {
   return [
     { title: 'Throughput', text: [...OPERATOR, MACHINES, ...isFerretdb ? [FERRETDB] : []], blocks: throughputFigures(cells) },
     { title: 'Latency', text: ['From the request to the rows, in the flow\'s own form.'], blocks: latencyFigures(cells) },
+    ...engineSections(all),
     { title: 'The paper\'s tables', blocks: printedTables(cells) },
     ...many === undefined
       ? []

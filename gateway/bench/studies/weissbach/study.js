@@ -4,6 +4,7 @@ import { EMBEDDED } from '../clients.js'
 import { usageOf } from '../resources.js'
 import { box, summary } from '../statistics.js'
 import { runClients } from './clients.js'
+import { ENGINE_DATABASES, ENGINES, runEngine } from './engines.js'
 import { BLOB_BYTES, PATTERNS } from './published.js'
 import { report } from './report.js'
 
@@ -32,6 +33,9 @@ const MONGODB_ROWS = 100
 
 /** So many take a while. */
 const MANY = 100_000
+
+/** To start its virtual machines. */
+const ENGINE_SECONDS = 10
 
 /** To empty the tables, store the fixed set, and look at what is there. */
 const BESIDES_SECONDS = 1.5
@@ -69,18 +73,28 @@ export const weissbach = {
         }
       }
     }
+    for (const cell of cells.filter(({ parameters }) => inEngines(parameters, isFull))) {
+      for (const [engine, name] of Object.entries(ENGINES)) {
+        cells.splice(cells.findLastIndex(({ parameters }) => parameters.database === cell.parameters.database) + 1, 0, {
+          id: `${engine}-${cell.id}`,
+          label: `${name}, ${cell.label}`,
+          parameters: { ...cell.parameters, engine },
+          seconds: cell.seconds + ENGINE_SECONDS
+        })
+      }
+    }
     return { cells, cut: cut({ isFull, seconds, ids: own.ids.map(count => rows ?? count), gigabytes: own.gigabytes }) }
   },
 
   async missing ({ parameters }, servers) {
-    const { database } = parameters
+    const { database, engine } = parameters
     return DATABASES.includes(String(database))
-      ? (await benchOf(database)).missing(servers)
+      ? (await benchOf(database)).missing(servers) ?? (engine ? servers(String(engine)).missing() : null)
       : `Its sink has no layout upsert; ${DATABASES.join(', ')} have.`
   },
 
-  async measure ({ parameters }, { servers, signal, shared, progress }) {
-    const { database, pattern, clientsAs, ...numbers } = parameters
+  async measure ({ parameters }, { servers, folder: own, signal, shared, progress }) {
+    const { database, pattern, clientsAs, engine, ...numbers } = parameters
     const { blobBytes, messageRows, clients, ids, seconds, warmUpSeconds, gigabytes } = /** @type {Record<string, number>} */ (numbers)
     const running = await shared(async folder => (await benchOf(database)).start(folder, servers))
     await running.clear()
@@ -96,6 +110,7 @@ export const weissbach = {
       limitMs: seconds * 1000,
       maxRecords: Math.ceil(gigabytes * 1e9 / (blobBytes + NUMBERS_BYTES) / clients)
     }
+    if (engine) return measuredIn(await servers(String(engine)).start({ folder: own }), running, load, { folder: own, signal })
     const loads = Array.from({ length: clients }, (_, client) => ({ ...load, client }))
     if (ids >= MANY && pattern !== 'insert') progress(`storing ${ids} records to begin with`)
     const { runs, checks, usage } = await runClients(loads, {
@@ -129,6 +144,42 @@ export const weissbach = {
   report
 }
 
+/**
+ * One by one, and none in doubt: where a request fails, the job ends.
+ * @param {import('../../servers.js').Server} engine
+ * @param {import('../../sinks/sink-bench.js').Running} running
+ * @param {{address: any, pattern: any, blobBytes: number, ids: number, clients: number, warmUpMs: number, limitMs: number,
+ *   maxRecords: number}} load
+ * @param {{folder: string, signal: AbortSignal}} how
+ */
+async function measuredIn (engine, running, { address, pattern, blobBytes, ids, clients, warmUpMs, limitMs, maxRecords }, how) {
+  const { runs, count } = await runEngine(engine, address, { pattern, blobBytes, ids, clients, warmUpMs, limitMs, maxRecords }, how)
+  const total = (/** @type {'records'|'rows'|'compared'} */ name) => runs.reduce((sum, run) => sum + run[name], 0)
+  const rows = total('rows')
+  if (count !== rows) throw new SluiceError('SLUICE_BENCH_COUNT', `${rows} ids have been stored, and ${count} rows are there.`)
+  return {
+    measures: {
+      records: total('records'),
+      recordsPerSecond: total('records') / Math.max(...runs.map(({ seconds }) => seconds)),
+      rows: count,
+      comparedReads: total('compared'),
+      failedRequests: 0,
+      ...latency('read', runs.flatMap(run => run.readMicroseconds)),
+      ...latency('write', runs.flatMap(run => run.writeMicroseconds))
+    },
+    version: running.version,
+    settings: running.settings
+  }
+}
+
+/**
+ * Whether engines are measured in it: one by one, as in the paper; where time is short, with the smallest BLOB.
+ * @param {Cell['parameters']} parameters @param {boolean} isFull
+ */
+function inEngines ({ database, batchRows, blobBytes }, isFull) {
+  return ENGINE_DATABASES.includes(String(database)) && batchRows === 1 && (isFull || blobBytes === BLOB_BYTES[0])
+}
+
 /** @param {number} count @param {string} what */
 function counted (count, what) {
   return `${count} ${what}${count === 1 ? '' : 's'}`
@@ -151,7 +202,7 @@ function latency (request, microseconds) {
 function cut ({ isFull, seconds, ids, gigabytes }) {
   const sizes = BLOB_BYTES.map((bytes, i) => `${ids[i].toLocaleString('en-GB')} of ${bytes.toLocaleString('en-GB')} B`)
   return [
-    ...isFull ? [] : [`Each cell takes ${seconds} s; the paper's take 10 minutes.`],
+    ...isFull ? [] : [`Each cell takes ${seconds} s; the paper's take 10 minutes.`, 'Engines are measured with the smallest BLOB alone.'],
     `Read and updated are ${sizes.join(', ')}; in the paper 1,000,000 of each size, of which the largest would be 100 GB.`,
     `A cell ends when its records are ${gigabytes} GB.`
   ]

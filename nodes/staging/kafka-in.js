@@ -1,0 +1,157 @@
+import { KafkaConsumer } from '../../broker/kafka-in/consumer.js'
+import { messageReader } from '../../broker/kafka-in/messages.js'
+import { closeAll } from '../../gateway/base/close-all.js'
+import { namingDisk } from '../../gateway/base/disk-full.js'
+import { describe, SluiceError } from '../../gateway/base/errors.js'
+import { headlineOf } from '../../gateway/base/headlines.js'
+import { openQueue } from '../../gateway/dead-letters/open-queues.js'
+import { deliveries } from '../../gateway/flow/deliveries.js'
+import { sinks as registry } from '../../gateway/flow/sinks.js'
+import { reasonOf } from '../../gateway/kafka/client.js'
+import { Mapper } from '../../gateway/messages/mapping/mapping.js'
+import { quantity } from '../../gateway/stats/format.js'
+import { stats } from '../../gateway/stats/stats.js'
+import { onFlows } from '../flow-events.js'
+import { nameOf, namesOf, stageNameOf } from '../names.js'
+import { dataDir, defineNode, failClosing, logOf, throttledStatus } from '../node.js'
+import { leaseServer } from '../sinks/server-node.js'
+import { configsOf, sinksBehind } from '../sinks/wired.js'
+import { counted, sentence } from '../status.js'
+import { onInterruption } from './interruptions.js'
+import { schema } from './kafka-in.schema.js'
+import { RefusedContent } from './refused-content.js'
+
+/** @typedef {import('../../gateway/databases/kafka/connection.js').KafkaServer} KafkaServer */
+
+/** @param {import('../node.js').RED} RED */
+export default function (RED) {
+  defineNode(RED, 'sluice-kafka-in', schema, async (node, options) => {
+    const mapper = new Mapper(options.mappings, options)
+    const show = throttledStatus(node)
+    let isStarted = false
+    let wire = () => {}
+    const stopListening = onFlows(RED, 'flows:started', () => {
+      isStarted = true
+      wire()
+    })
+    const opening = open(RED, node, options, mapper).catch(error => { throw namingDisk(error, dataDir(RED)) })
+    node.on('close', async (/** @type {boolean} */ _removed, /** @type {() => void} */ done) => {
+      stopListening()
+      try {
+        const { consumer, refused, stop } = await opening
+        stop()
+        registry.holdUp(node.id, [], [])
+        await closeAll(() => consumer.close(), () => refused.close())
+      } catch (error) {
+        failClosing(RED, node, error)
+      }
+      done()
+    })
+    const { consumer, meter, server } = await opening
+    wire = () => consumer.wire(sinksOf(RED, node, isStarted))
+    wire()
+    if (consumer.state.sinks === 0) node.warn(describe(noSinks()))
+    consumer.on('changed', () => {
+      registry.holdUp(node.id, consumer.sinks, consumer.heldUpBy)
+      show(statusOf({ ...consumer.state, notKept: meter.dropped }, consumer.problem && failureOf(server, consumer.problem)))
+    })
+  })
+}
+
+/** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options @param {Mapper} mapper */
+async function open (RED, node, options, mapper) {
+  const name = nameOf(RED, node)
+  const key = node.name || node.id
+  const refused = await openQueue(RED.settings.userDir, { key: `${key} (refused)`, name: `${name} (refused)` }, logOf(node))
+  const lease = await leaseServer(RED, options.server).catch(async error => {
+    await refused.close()
+    throw error
+  })
+  const server = /** @type {KafkaServer} */ (/** @type {unknown} */ (lease.server))
+  const meter = stats.ownMeter(stageNameOf(name, 'kafka in'), node.id)
+  const content = new RefusedContent(refused.queue, meter, logOf(node))
+  const consumer = new KafkaConsumer({
+    cluster: server,
+    group: options.group,
+    topics: topicsOf(options.topics),
+    begin: options.begin,
+    reader: node.id,
+    sinks: sinksOf(RED, node, false),
+    registry,
+    deliveries: {
+      open: delivery => deliveries.open({ ...delivery, quietMs: options.quietMs, settledByFlow: options.settledByFlow }),
+      close: id => deliveries.close(id)
+    },
+    decode: messageReader(mapper),
+    emit: ({ attemptId, batch }) => node.send({ topic: batch.source, payload: batch, delivery: attemptId }),
+    onRefused: (topic, values) => new Promise(resolve => { content.keep(topic, values, () => resolve(undefined)) }),
+    window: options.inFlight,
+    overdueMs: options.overdueMs,
+    log: logOf(node)
+  })
+  const { overdue, parked } = meter // of the consumers before this one
+  consumer.on('changed', () => {
+    meter.overdue = overdue + consumer.state.emittedAgain
+    meter.parked = parked + consumer.state.parked
+  })
+  const dropGauge = stats.gauge(`kafka in ${name}`, () => {
+    const { waitingFor, ...state } = consumer.state
+    return { ...state, waitingFor: waitingFor.join(', ') }
+  }, node.id)
+  const stopListening = onInterruption(RED, node.id, { begun: () => consumer.doubt(), over: () => consumer.emitWaiting() })
+  const stop = () => {
+    stopListening()
+    dropGauge()
+    content.close()
+    lease.release()
+  }
+  return { consumer, meter, refused, server, stop }
+}
+
+/**
+ * The sinks that its messages reach, by the wiring as it is now.
+ * @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {boolean} isStarted  all nodes that run exist
+ */
+function sinksOf (RED, node, isStarted) {
+  return sinksBehind(configsOf(RED), node.id, namesOf(RED)).map(({ node: id, sink, label }) => {
+    return { id, sink, label, isDisabled: isStarted && !RED.nodes.getNode(id) }
+  })
+}
+
+/** @param {string[]} names  with * for anything @returns {string[]|RegExp} */
+function topicsOf (names) {
+  if (!names.some(name => name.includes('*'))) return names
+  return new RegExp(`^(${names.map(name => name.split('*').map(text => text.replaceAll('.', '\\.')).join('.*')).join('|')})$`)
+}
+
+/** @param {KafkaServer} server @param {Error} problem */
+function failureOf (server, problem) {
+  const error = server.failure(problem)
+  if (error instanceof SluiceError) return error
+  return new SluiceError('SLUICE_SINK_KAFKA', `${server.place}: ${describe(reasonOf(error))}.`, { cause: error })
+}
+
+function noSinks () {
+  return new SluiceError('SLUICE_STAGE_IN_SINKS', 'No sink is wired behind this node, so nothing is received.', {
+    fix: 'Wire a sink behind it.'
+  })
+}
+
+/**
+ * @param {import('../../broker/kafka-in/consumer.js').KafkaConsumer['state'] & {notKept: number}} state
+ * @param {Error|null} problem
+ * @returns {import('../node.js').Status}
+ */
+export function statusOf (state, problem) {
+  const { sinks, waitingFor, partitions, held, lost, parked, refused, notKept, setBack, duplicates } = state
+  const notes = counted({
+    'records lost': lost, parked, refused, 'not kept': notKept, 'set back': setBack, 'duplicates refused': duplicates
+  })
+  const told = (/** @type {string} */ first) => ({ text: sentence(first, ...notes) })
+  if (sinks === 0) return { fill: 'red', shape: 'ring', ...told(headlineOf(noSinks())) }
+  if (problem) return { fill: 'yellow', shape: 'ring', ...told(headlineOf(problem, { database: 'Kafka' })), problem: describe(problem) }
+  if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', ...told(`waiting for ${waitingFor.toSorted().join(', ')}`) }
+  if (partitions === 0) return { fill: 'yellow', shape: 'ring', ...told('no partition yet') }
+  const isBad = lost + parked + refused + notKept > 0
+  return { fill: isBad ? 'red' : 'green', shape: 'dot', ...told(`${quantity(held)} in flight`) }
+}
