@@ -96,6 +96,13 @@ describe('the documentation', () => {
 
 const exampleFiles = filesBelow('examples', '.json')
 
+describe('The examples', () => {
+  it('can all be imported beside each other: no id is in two of them', () => {
+    const ids = exampleFiles.flatMap(file => nodesOf(file).map(({ id }) => id))
+    expect(ids.filter((id, i) => ids.indexOf(id) < i)).to.deep.equal([])
+  })
+})
+
 for (const file of ['flows/flows.json', 'flows/mosquitto.json', ...exampleFiles]) {
   describe(file, () => {
     const nodes = nodesOf(file)
