@@ -103,7 +103,7 @@ async function run (folder, kafka, database, { seconds, rate, members: count, ev
   const lag = { atEnd: watch.lag, most: watch.mostLag }
   await producer.deploy(flowOf(false), 'nodes')
   const stoppedMs = performance.now()
-  while (watch.lag > 0 && performance.now() - stoppedMs < DRAINED_MS) await sleep(100)
+  while ((watch.lookedMs < stoppedMs || watch.lag > 0) && performance.now() - stoppedMs < DRAINED_MS) await sleep(100)
   const drainedSeconds = (performance.now() - stoppedMs) / 1000
 
   const ledger = await Ledger.open([join(folder, 'producer', 'ledger')], join(folder, 'copies'))
@@ -128,6 +128,8 @@ async function run (folder, kafka, database, { seconds, rate, members: count, ev
 class Watch {
   lag = Infinity
   mostLag = 0
+  /** When it began to look last. */
+  lookedMs = -Infinity
   #isClosed = false
   #looking
 
@@ -151,17 +153,26 @@ class Watch {
   /** @param {GatewayProcess} producer @param {pg.Client} client */
   async #look (producer, client) {
     while (!this.#isClosed) {
+      const nowMs = performance.now()
       const stored = await client.query(STORED).then(({ rows }) => Number(rows[0].rows), () => 0) // before there is a table
-      /** @type {import('../../gateway/stats/reader.js').Report} */
-      const { meters } = await producer.get(BALANCE_PATH)
-      const staged = meters.filter(({ stage }) => stage === 'stage').reduce((sum, { totals }) => sum + totals.rows, 0)
-      this.lag = Math.max(0, staged - stored)
-      this.mostLag = Math.max(this.mostLag, this.lag)
-      if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${stored} rows stored, ${this.lag} behind`)
+      const staged = await stagedBy(producer).catch(() => null) // before its flow runs
+      if (staged !== null) {
+        this.lag = Math.max(0, staged - stored)
+        this.mostLag = Math.max(this.mostLag, this.lag)
+        this.lookedMs = nowMs
+        if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${stored} rows stored, ${this.lag} behind`)
+      }
       await sleep(LOOK_MS)
     }
     await client.end()
   }
+}
+
+/** Rows. @param {GatewayProcess} producer */
+async function stagedBy (producer) {
+  /** @type {import('../../gateway/stats/reader.js').Report} */
+  const { meters } = await producer.get(BALANCE_PATH)
+  return meters.filter(({ stage }) => stage === 'stage').reduce((sum, { totals }) => sum + totals.rows, 0)
 }
 
 /** @param {string} folder @param {string} name @param {object[]} flow @param {object} credentials */
