@@ -43,9 +43,9 @@ describe('What the studies measured with', () => {
     const printed = '222 37.0 71.89889 830.909846282 826.901874311 92.0 -11.89 823.158183564 3 -0.05078125 101.818769659 78 15.0 ' +
       '4796.16306954 0.69 0.578125 810.153929247 0.0 86.0 23.0 23.5 53'
     const isWhole = (/** @type {string} */ text) => /^-?\d+$/.test(text)
-    const lines = Buffer.concat([...encodeWarp10(batch, 'multi-value')]).toString().trimEnd().split('\n')
-    expect(lines).to.have.length(1000)
-    for (const [i, line] of lines.entries()) {
+    const chunks = Array.from(encodeWarp10(batch, 'multi-value'), chunk => chunk.toString().trimEnd().split('\n'))
+    expect(chunks.flat()).to.have.length(1000)
+    for (const [i, line] of chunks.flatMap(lines => [...lines.entries()])) {
       const [, place, head, values] = /** @type {RegExpExecArray} */ (/^(\S+) (allchannels\{.*\} )?\[ (.*) \]$/.exec(line))
       expect(place).to.match(/^=?\d{16}\/47\.3\d+:4\.\d+\/(1[789]|2[0-5])\d{4}$/)
       expect(head).to.equal(i === 0 ? 'allchannels{id=xaaabvb,vehicle=1} ' : undefined)
