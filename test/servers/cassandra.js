@@ -116,7 +116,8 @@ ${certificates
       ...EXPORTS.map(name => `--add-exports=${name}=ALL-UNNAMED`),
       ...OPENS.map(name => `--add-opens=${name}=ALL-UNNAMED`),
       '-Djdk.attach.allowAttachSelf=true',
-      ...isMeasured ? ['-Xms512m', '-Xmx768m'] : ['-Xms256m', '-Xmx384m'],
+      isMeasured ? '-Xms512m' : '-Xms256m',
+      '-Xmx1g', // the suites have some hundred tables, each of which takes its share
       '-XX:MaxDirectMemorySize=192m',
       `-Dlogback.configurationFile=file://${logback}`,
       `-Dcassandra.config=file://${config}`,
