@@ -31,6 +31,6 @@ export function messageReader (mapper) {
 
 /** @param {Buffer|null} key @returns {key is Buffer} */
 function isText (key) {
-  // eslint-disable-next-line no-control-regex
+  // eslint-disable-next-line no-control-regex -- a topic may have none: they are what is looked for
   return key !== null && key.length > 0 && key.length <= MAX_KEY_BYTES && isUtf8(key) && !/[\u0000-\u001f\u007f]/.test(key.toString())
 }

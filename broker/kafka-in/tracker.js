@@ -35,9 +35,6 @@ export class Tracker {
     }
   }
 
-  /** Something waits to be dealt with. */
-  get isWaiting () { return this.#parts.length > 0 }
-
   #advance () {
     let reached = null
     while (this.#parts.length > 0 && this.#parts[0].left <= 0) {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { counterOf } from '../batch/epochs.js'
 import { addHashes } from '../batch/hashes.js'
 
@@ -67,6 +68,11 @@ export function countsRows ({ staged }) {
 /** One string for what shares a table, gateway, source and epoch. @param {Stream} of */
 export function streamKey ({ table, gateway, source, epoch }) {
   return JSON.stringify([table, gateway, source, epoch])
+}
+
+/** Likewise of 43 letters, for databases whose keys have a limit. @param {Stream} of */
+export function streamHash (of) {
+  return createHash('sha256').update(streamKey(of)).digest('base64url')
 }
 
 /** Of two that follow each other. @param {CommitRow} a @param {CommitRow} b @returns {CommitRow} */

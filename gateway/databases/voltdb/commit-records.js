@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { streamKey } from '../commit-records.js'
+import { streamHash } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
 import { COLUMNS, isText, rowOf, valueOf } from '../sql/commit-records.js'
 import { isRefused } from './connection.js'
@@ -16,9 +15,6 @@ import { load, rowBytes } from './load.js'
 const PAGE_ROWS = 10_000
 
 const LAYOUT = ['stream_hash', ...COLUMNS].map((name, i) => ({ name, type: i === 0 || isText(name) ? TYPE.varchar : TYPE.bigint }))
-
-/** What tells streams apart, as one text. @param {import('../commit-records.js').Stream} of */
-const hashOf = of => createHash('sha256').update(streamKey(of)).digest('base64url')
 
 /** @param {Session} session */
 export async function prepareCommits (session) {
@@ -42,7 +38,7 @@ export async function prepareCommits (session) {
  * @returns {Promise<CommitRow[]>}
  */
 export async function readCommits (session, claims) {
-  const hashes = claims && [...new Set(claims.map(hashOf))]
+  const hashes = claims && [...new Set(claims.map(streamHash))]
   const pages = hashes ? await Promise.all(hashes.map(hash => readPages(session, hash))) : [await readPages(session)]
   return pages.flat().map(([, table, ...cells]) => {
     return rowOf({ table, ...Object.fromEntries(COLUMNS.slice(1).map((name, i) => [name, cells[i]])) })
@@ -72,7 +68,7 @@ async function readPages (session, hash) {
  * @returns {Promise<CommitRow[]>} those that were there already
  */
 export async function insertCommits (session, records, signal) {
-  const late = await Promise.all(Array.from(Map.groupBy(records, hashOf), async ([hash, its]) => {
+  const late = await Promise.all(Array.from(Map.groupBy(records, streamHash), async ([hash, its]) => {
     if (await put(session, hash, its, { isNew: true, signal })) return []
     const there = []
     for (const record of its) if (!await put(session, hash, [record], { isNew: true, signal })) there.push(record)
@@ -84,7 +80,7 @@ export async function insertCommits (session, records, signal) {
 /** @param {Session} session @param {CommitRow[]} merged */
 export async function mergeCommits (session, merged) {
   for (const record of merged) {
-    const hash = hashOf(record)
+    const hash = streamHash(record)
     await put(session, hash, [record], { isNew: false })
     await session.query(`DELETE FROM ${COMMITS_TABLE} WHERE stream_hash = ? AND seq > ? AND last <= ?`,
       [hash, BigInt(record.seq), BigInt(record.last)])

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto'
 import { describe, SluiceError } from '../../base/errors.js'
 import { escaped } from '../../messages/codecs/warp10/text.js'
-import { RECORD_NAMES, RECORD_NUMBERS, streamKey } from '../commit-records.js'
+import { RECORD_NAMES, RECORD_NUMBERS, streamHash } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
 import { exactly } from './selector.js'
 
@@ -16,18 +15,13 @@ import { exactly } from './selector.js'
 /** The series of the database's id. */
 const STORE = 'store'
 
-/** @param {import('../commit-records.js').Stream} of */
-function keyOf (of) {
-  return createHash('sha256').update(streamKey(of)).digest('base64url')
-}
-
 /**
  * @param {Warp10Server} server
  * @param {import('../claims.js').Claim[]} [claims]  of whose streams; unless given, of all
  * @returns {Promise<CommitRow[]>}
  */
 export async function readCommits (server, claims) {
-  const keys = claims && new Set(claims.map(keyOf))
+  const keys = claims && new Set(claims.map(streamHash))
   const selectors = keys ? Array.from(keys, id => exactly(COMMITS_TABLE, { id })) : [exactly(COMMITS_TABLE, {})]
   const records = []
   for (const selector of selectors) {
@@ -45,7 +39,7 @@ export async function readCommits (server, claims) {
 export async function writeCommits (server, records, signal) {
   if (records.length === 0) return
   try {
-    await server.write(records.map(record => lineOf(record.table === '' ? STORE : keyOf(record), record)).join(''), signal)
+    await server.write(records.map(record => lineOf(record.table === '' ? STORE : streamHash(record), record)).join(''), signal)
   } catch (error) {
     if (signal?.aborted) throw error
     throw new SluiceError('SLUICE_SINK_WARP10', `Commit records: ${describe(error)}`, { fix: /** @type {SluiceError} */ (error).fix })
@@ -71,7 +65,7 @@ export async function nameStore (server, record) {
 export async function mergeCommits (server, merged) {
   await writeCommits(server, merged)
   for (const record of merged) {
-    await server.remove(exactly(COMMITS_TABLE, { id: keyOf(record) }), BigInt(record.seq) + 1n, BigInt(record.last))
+    await server.remove(exactly(COMMITS_TABLE, { id: streamHash(record) }), BigInt(record.seq) + 1n, BigInt(record.last))
   }
 }
 
