@@ -16,7 +16,16 @@ const STALLED_MS = 60_000
 const TABLE = 'telemetry'
 
 /**
+ * What the gateways stage in: its server, and the config node and the reader of a member.
+ *
+ * @typedef {object} StagedIn
+ * @property {string} server
+ * @property {string[]} [conf]
+ * @property {(server: import('./servers.js').Server) => object} node
+ * @property {(member: number, members: number) => object} reader
+ *
  * @typedef {object} Scale
+ * @property {keyof typeof STAGED_IN} via
  * @property {number} gateways
  * @property {number} devices
  * @property {number} members
@@ -30,15 +39,33 @@ const TABLE = 'telemetry'
  * @property {{cpuShare: number, memoryMegabytes: number}[]} consumers  share of a core, and resident memory at most
  */
 
+/** @satisfies {Record<string, StagedIn>} */
+const STAGED_IN = {
+  mqtt: {
+    server: 'mqtt',
+    conf: [`max_queued_bytes ${2 ** 24}`, 'set_tcp_nodelay true'],
+    node: ({ url }) => ({ type: 'sluice-broker', url, protocolVersion: 'auto', verify: true, keepAliveSeconds: 30 }),
+    reader: (member, members) => ({ broker: 'broker', member, members })
+  },
+  kafka: {
+    server: 'kafka',
+    node: ({ host, port }) => ({ type: 'sluice-kafka-server', host, port }),
+    reader: () => ({ via: 'kafka', kafka: 'broker' })
+  }
+}
+
 /**
- * A plant: gateways with devices, one row a second of each, over one Mosquitto into one PostgreSQL by the members of a consumer group.
+ * A plant: gateways with devices, one row a second of each, over one Mosquitto or Kafka into one PostgreSQL by the members of a consumer
+ * group.
  * @param {import('./servers.js').Servers} servers
- * @param {{gateways?: number, devices?: number, members?: number, seconds?: number}} [options]
+ * @param {{via?: keyof typeof STAGED_IN, gateways?: number, devices?: number, members?: number, seconds?: number}} [options]
  * @returns {Promise<Scale>}
  */
-export async function benchScale (servers, { gateways = 200, devices = 50, members = 2, seconds = 600 } = {}) {
+export async function benchScale (servers, { via = 'mqtt', gateways = 200, devices = 50, members = 2, seconds = 600 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-scale-'))
-  const mosquitto = await servers('mqtt').start({ folder, conf: [`max_queued_bytes ${2 ** 24}`, 'set_tcp_nodelay true'] })
+  /** @type {StagedIn} */
+  const stagedIn = STAGED_IN[via]
+  const broker = await servers(stagedIn.server).start({ folder, conf: stagedIn.conf })
   const database = await openPostgresql(servers, folder)
   const ours = await connectionsOf(database)
   /** @type {WatchedProcess[]} */
@@ -46,12 +73,16 @@ export async function benchScale (servers, { gateways = 200, devices = 50, membe
   try {
     const consumers = []
     for (let member = 1; member <= members; member++) {
-      consumers.push(await startMember(join(folder, `member-${member}`), { mosquitto, database, member, members }))
+      const nodes = [
+        { id: 'broker', ...stagedIn.node(broker) },
+        { id: 'in', type: 'sluice-stage-in', z: 'tab', name: 'in', group: 'plant', wires: [['sink']], ...stagedIn.reader(member, members) }
+      ]
+      consumers.push(await startMember(join(folder, `member-${member}`), nodes, database))
       running.push(consumers[member - 1])
     }
     const share = gateways / PRODUCER_PROCESSES
     const producers = Array.from({ length: PRODUCER_PROCESSES }, (_, i) => {
-      return new WatchedProcess([PRODUCERS, mosquitto.url, join(folder, 'producers'), ...[i * share, share, devices, seconds].map(String)])
+      return new WatchedProcess([PRODUCERS, broker.url, join(folder, 'producers'), ...[i * share, share, devices, seconds].map(String)])
     })
     running.push(...producers)
     for (const producer of producers) await producer.says(/connected/, 300_000)
@@ -78,6 +109,7 @@ export async function benchScale (servers, { gateways = 200, devices = 50, membe
     const last = performance.now()
     const rows = await untilStored(database, produced)
     return {
+      via,
       gateways,
       devices,
       members,
@@ -96,22 +128,17 @@ export async function benchScale (servers, { gateways = 200, devices = 50, membe
   } finally {
     await Promise.all(running.map(each => each.stop()))
     await database.remove()
-    await mosquitto.remove?.()
+    await broker.remove?.()
     await rm(folder, { recursive: true })
   }
 }
 
 /** @typedef {Awaited<ReturnType<typeof openPostgresql>>} Database */
 
-/**
- * @param {string} userDir
- * @param {{mosquitto: import('./servers.js').Server, database: Database, member: number, members: number}} options
- */
-function startMember (userDir, { mosquitto, database: { server, login }, member, members }) {
-  const reader = { id: 'in', type: 'sluice-stage-in', z: 'tab', name: 'in', broker: 'broker', group: 'plant', member, members }
+/** @param {string} userDir @param {object[]} nodes  what is before the sink @param {Database} database */
+function startMember (userDir, nodes, { server, login }) {
   return startGateway(userDir, [
-    { id: 'broker', type: 'sluice-broker', url: mosquitto.url, protocolVersion: 'auto', verify: true, keepAliveSeconds: 30 },
-    { ...reader, wires: [['sink']] },
+    ...nodes,
     ...postgresqlNodes(server, { batchRows: 20_000, inFlight: 2 })
   ], { server: { user: login.user, password: login.password } })
 }
