@@ -1,0 +1,189 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { Batch, pickOf } from '../../gateway/batch/batch.js'
+import { connect } from '../../gateway/databases/questdb/connection.js'
+import { isTransient } from '../../gateway/databases/questdb/sink.js'
+import { requireServer } from '../servers/programs.js'
+import { missingQuestdb, startQuestdb } from '../servers/questdb.js'
+import { ALL_NEW, batchOf, failureOf, identity, T0 } from '../databases/contract/batches.js'
+import { sinkContract } from '../databases/contract/contract.js'
+import { writerContract } from '../databases/contract/writer.js'
+import { QuestdbDatabase } from './questdb-database.js'
+
+const SELDOM = 'a query before each write would cost much of the throughput: "looks once a second for what it has left"'
+
+describe('QuestDB sink', () => {
+  const database = QuestdbDatabase.inSuite()
+  const { openSink, query, rows } = database
+
+  sinkContract({
+    open: openSink,
+    isTransient,
+    rows,
+    tables: async () => (await query('SHOW TABLES')).map(([name]) => name).filter(name => name !== 'sluice_commits'),
+    setBack: async seq => {
+      await database.settled('sluice_commits', 'press')
+      await query('CREATE TABLE kept AS (SELECT * FROM sluice_commits WHERE seq < ' + seq + ' OR sink_table = \'\')')
+      await query('TRUNCATE TABLE sluice_commits')
+      await query('INSERT INTO sluice_commits SELECT * FROM kept')
+      await query('DROP TABLE kept')
+      await query('CREATE TABLE kept AS (SELECT * FROM press WHERE force < ' + seq + ')')
+      await query('TRUNCATE TABLE press')
+      await query('INSERT INTO press SELECT * FROM kept')
+      await query('DROP TABLE kept')
+    },
+    drop: async table => { await query(`DROP TABLE "${table}"`) },
+    guarantee: 'keys',
+    hasColumns: true,
+    layouts: ['narrow'],
+    nan: null,
+    ignoresCase: true,
+    differs: {
+      'stores the infinities, and NaN as the database can': 'it has no infinities: "refuses what it cannot hold"',
+      'keeps nanoseconds over the whole range of time': 'its time begins in 1970: "refuses what it cannot hold"',
+      'stores every type at its extremes': 'the least of 64 bits is NULL: "refuses what it cannot hold"',
+      'stores tags as columns': 'the line protocol has no empty tags',
+      'that are gone, as after a restore, stop the next write, and what is missing is stored again': SELDOM,
+      'that are gone stop a write of rows without identity': SELDOM
+    }
+  })
+
+  writerContract({
+    open: openSink,
+    isTransient,
+    rows,
+    poison: async (batches, isPoison) => {
+      let first = 0
+      return batches.map(batch => {
+        const from = first
+        first += batch.rows
+        return new Batch({ ...batch, time: batch.time.map((time, row) => isPoison(from + row) ? -time : time) })
+      })
+    },
+    server: { stop: () => database.server.stop(), start: () => database.server.start() },
+    wrong: [
+      { what: 'a host that does not answer', options: { port: 1 }, tells: /ECONNREFUSED.*Check host and port/ },
+      { what: 'a server that has no TLS', options: { tls: 'require' }, tells: /whether the server expects TLS/ },
+      { what: 'a certificate that is missing', options: { tls: 'verify', ca: '/no/such.pem' }, tells: /no\/such\.pem/ }
+    ]
+  })
+
+  for (const layout of ['wide', 'narrow']) {
+    it(`writes rows over after a crash before the commit record, also by what is left of their batch: ${layout}`, async () => {
+      const batch = new Batch({
+        source: 'press',
+        time: BigInt64Array.of(T0, T0, T0 + 1n),
+        fields: [{ name: 'a', type: 'float64' }, { name: 'b', type: 'int32' }],
+        columns: [Float64Array.of(1, 2, 3), Int32Array.of(4, 5, 6)],
+        identity: identity(0)
+      })
+      await (await openSink({ layout })).write([batch])
+      const before = await database.stored('press')
+      expect(before).to.have.length(layout === 'wide' ? 3 : 6)
+      await query('TRUNCATE TABLE sluice_commits')
+      const later = await openSink({ layout })
+      expect(await later.write([pickOf(batch, [0, 2])])).to.deep.equal(ALL_NEW)
+      expect(await database.stored('press')).to.deep.equal(before)
+    })
+  }
+
+  it('stores a batch beside another one under the same identity', async () => {
+    await (await openSink()).write([batchOf([1, 2], { identity: { ...identity(0), hash: 1 } })])
+    await query('TRUNCATE TABLE sluice_commits')
+    expect(await (await openSink()).write([batchOf([3, 4], { identity: { ...identity(0), hash: 2 } })])).to.deep.equal(ALL_NEW)
+    expect((await rows('press')).map(({ force }) => force)).to.have.members([1, 2, 3, 4])
+  })
+
+  it('refuses what it cannot hold', async () => {
+    const sink = await openSink()
+    const infinite = await failureOf(() => sink.write([batchOf([1, Infinity])]))
+    const early = await failureOf(() => sink.write([batchOf([1, 2], { time: BigInt64Array.of(0n, -1n) })]))
+    expect([infinite, early].map(error => [isTransient(error), /** @type {any} */ (error).faults.map((/** @type {any} */ { row }) => row)]))
+      .to.deep.equal([[false, [1]], [false, [1]]])
+    const least = new Batch({
+      source: 'oven', time: BigInt64Array.of(T0), fields: [{ name: 'count', type: 'int64' }], columns: [BigInt64Array.of(-(2n ** 63n))]
+    })
+    expect(isTransient(await failureOf(() => sink.write([least])))).to.equal(false)
+    await sink.write([batchOf([NaN, 2], { time: BigInt64Array.of(0n, 9_214_646_399_999_999_999n) })])
+    expect(await rows('press')).to.deep.equal([{ time: 0n, force: null }, { time: 9_214_646_399_999_999_999n, force: 2 }])
+  })
+
+  it('looks once a second for what it has left', async () => {
+    const sink = await openSink()
+    for (const seq of [0, 1]) await sink.write([batchOf([seq], { identity: identity(seq) })])
+    await database.settled('sluice_commits')
+    await query('TRUNCATE TABLE sluice_commits')
+    let error
+    for (let seq = 2; !error; seq++) {
+      error = await sink.write([batchOf([seq], { identity: identity(seq) })]).then(() => null, caught => caught)
+      await sleep(50)
+    }
+    expect([error.code, isTransient(error)]).to.deep.equal(['SLUICE_SINK_SET_BACK', true])
+  })
+
+  it('knows after a restart what an acknowledged write has left', async () => {
+    const batch = batchOf([1, 2], { identity: identity(0) })
+    await (await openSink()).write([batch])
+    await database.server.kill()
+    await database.server.start()
+    expect((await (await openSink()).write([batch])).duplicates).to.deep.equal([batch])
+    expect(await rows('press')).to.have.length(2)
+  })
+
+  it('leaves tables alone whose rows are not told apart', async () => {
+    await query('CREATE TABLE press (timestamp TIMESTAMP_NS, force DOUBLE) TIMESTAMP(timestamp) PARTITION BY DAY WAL')
+    const refused = await failureOf(async () => (await openSink()).write([batchOf([1])]))
+    expect([refused.code, isTransient(refused)]).to.deep.equal(['SLUICE_SINK_TABLE_MISFIT', false])
+  })
+
+  it('removes whole days that are too old', async () => {
+    const DAY = 86_400_000_000_000n
+    const sink = await openSink()
+    await sink.write([batchOf([1, 2, 3], { time: BigInt64Array.of(T0, T0 + DAY, T0 + 2n * DAY) })])
+    expect(await sink.span?.()).to.deep.equal({ oldest: T0, newest: T0 + 2n * DAY })
+    await sink.removeBefore?.(T0 + DAY, { maxRows: 1000 })
+    expect((await rows('press')).map(({ force }) => force)).to.deep.equal([2, 3])
+  })
+
+  it('tells by Test connection what it found', async () => {
+    expect(await database.connect().test()).to.match(/^QuestDB 9\.\S+\.$/)
+    const error = await failureOf(() => database.connect({ port: 1 }).test())
+    expect(error).to.include({ code: 'SLUICE_SINK_CONNECT' }).and.to.have.property('fix').that.matches(/Check host and port/)
+  })
+})
+
+describe('QuestDB server with a login, which does not sync', () => {
+  /** @type {import('../servers/questdb.js').QuestdbServer} */
+  let server
+
+  before(async function () {
+    this.timeout(120_000)
+    requireServer(this, 'questdb', missingQuestdb())
+    server = await startQuestdb({ login: true, commitMode: 'nosync' })
+  })
+
+  after(() => server?.remove())
+
+  /** @param {object} options */
+  const told = async options => {
+    const { port, user, password } = server
+    const connected = connect({ port, user, password, ...options })
+    try {
+      return await connected.test()
+    } catch (error) {
+      return `${/** @type {Error} */ (error).message} (${/** @type {any} */ (error).code})`
+    } finally {
+      await connected.close()
+    }
+  }
+
+  it('is reached, and its way of committing told', async () => {
+    expect(await told({})).to.match(/logged in as "gateway"\. .*cairo\.commit\.mode: nosync.*Set it to sync/)
+  })
+
+  it('says what is wrong with a login', async () => {
+    expect(await told({ password: 'password of nobody' })).to.match(/Check user and password.*SLUICE_SINK_CONNECT/)
+      .and.not.to.include('password of nobody')
+    expect(await told({ password: '' })).to.match(/asks for a password.*user "gateway".*SLUICE_SINK_CONNECT/)
+  })
+})
