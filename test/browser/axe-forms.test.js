@@ -9,7 +9,6 @@ import { startGateway } from './gateway.js'
 const FORM = 'form:has(> .sluice-row)'
 const OURS = { include: [FORM], exclude: ['[id^=red-ui-trap]'] }
 
-
 describe('Forms are for everybody', () => {
   /** @type {Awaited<ReturnType<typeof startGateway>>} */
   let gateway
