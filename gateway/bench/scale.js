@@ -11,6 +11,7 @@ import { WatchedProcess } from './process.js'
 const PRODUCERS = fileURLToPath(new URL('scale-producers.js', import.meta.url))
 const PRODUCER_PROCESSES = 2
 const SAMPLE_MS = 1000
+const TELL_SECONDS = 10
 /** Without a new row for so long after the end, the bench gives up. */
 const STALLED_MS = 60_000
 const TABLE = 'telemetry'
@@ -54,14 +55,17 @@ const STAGED_IN = {
   }
 }
 
+/** @typedef {Record<'gateways'|'devices'|'members'|'seconds', number>} Size */
+
 /**
  * A plant: gateways with devices, one row a second of each, over one Mosquitto or Kafka into one PostgreSQL by the members of a consumer
  * group.
  * @param {import('./servers.js').Servers} servers
- * @param {{via?: keyof typeof STAGED_IN, gateways?: number, devices?: number, members?: number, seconds?: number}} [options]
+ * @param {Partial<Size> & {via?: keyof typeof STAGED_IN, progress?: (text: string) => void}} [options]
  * @returns {Promise<Scale>}
  */
-export async function benchScale (servers, { via = 'mqtt', gateways = 200, devices = 50, members = 2, seconds = 600 } = {}) {
+export async function benchScale (servers, options = {}) {
+  const { via = 'mqtt', gateways = 200, devices = 50, members = 2, seconds = 600, progress = () => {} } = options
   const folder = await mkdtemp(join(tmpdir(), 'sluice-scale-'))
   /** @type {StagedIn} */
   const stagedIn = STAGED_IN[via]
@@ -97,12 +101,18 @@ export async function benchScale (servers, { via = 'mqtt', gateways = 200, devic
     for (const { child } of producers) child.kill('SIGUSR2')
     let lagSeconds = 0
     let connections = 0
+    let toldSeconds = 0
     while (elapsed() < seconds) {
       await sleep(SAMPLE_MS)
       for (const [i, { memoryBytes }] of consumers.entries()) memory[i] = Math.max(memory[i], memoryBytes)
       connections = Math.max(connections, await connectionsOf(database) - ours)
       const at = Math.min(elapsed(), seconds)
-      lagSeconds = Math.max(lagSeconds, at - await countOf(database, 'count(*)') / rate)
+      const lag = at - await countOf(database, 'count(*)') / rate
+      lagSeconds = Math.max(lagSeconds, lag)
+      if (elapsed() - toldSeconds < TELL_SECONDS) continue
+      toldSeconds = elapsed()
+      const [used, simulating] = [consumers, producers].map(all => all.map(({ cpuSeconds }) => cpuSeconds.toFixed(0)).join(', '))
+      progress(`${at.toFixed(0)} of ${seconds} s, ${lag.toFixed(1)} s behind; processor seconds: members ${used}, simulation ${simulating}`)
     }
     const cpuShares = consumers.map(({ cpuSeconds }, i) => (cpuSeconds - before[i]) / elapsed())
     await Promise.all(producers.map(producer => producer.says(/produced/, STALLED_MS + 1000 * seconds)))

@@ -154,7 +154,9 @@ function scaleOf (via, size) {
   return {
     isLong: true,
     needs: servers => servers(via).missing() ?? servers('postgresql').missing(),
-    run: async ({ servers, quick }) => (await import('./scale.js')).benchScale(servers, { via, ...size, ...quick && { seconds: 30 } }),
+    run: async ({ servers, quick, progress }) => {
+      return (await import('./scale.js')).benchScale(servers, { via, progress, ...size, ...quick && { seconds: 30 } })
+    },
     table: scaleTable
   }
 }
