@@ -38,8 +38,8 @@ export async function preflight (options) {
       try {
         const topic = await server.use(() => onceCreated(() => client.ensureTopic(name, { partitions, configs })))
         const found = await server.use(() => onceCreated(() => client.configsOf(name, CONFIGS)))
-        const replicas = Math.min(...topic.partitions.map((/** @type {any} */ its) => its.replicas.length))
-        findings.push(...judge({ name, wanted: configs['cleanup.policy'] ?? 'delete', brokers: brokers.length, replicas, configs: found }))
+        const replicas = Math.min(...topic.partitions.map(({ replicas: its }) => its))
+        findings.push(...judge({ name, wanted: configs['cleanup.policy'] ?? 'delete', brokers: brokers.size, replicas, configs: found }))
       } catch (error) {
         findings.push({ level: 'error', code: 'topic', text: `The topic ${name} cannot be looked at: ${describe(error)}`, fix: RIGHTS })
       }
@@ -48,7 +48,7 @@ export async function preflight (options) {
       ok: !findings.some(({ level }) => level === 'error'),
       broker: {
         name: `Kafka cluster ${id}`,
-        version: brokers.length === 1 ? 'of one broker' : `of ${brokers.length} brokers`,
+        version: brokers.size === 1 ? 'of one broker' : `of ${brokers.size} brokers`,
         protocol: 'Kafka'
       },
       findings: merged(findings)
