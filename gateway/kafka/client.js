@@ -21,7 +21,7 @@ import * as kafka from '@platformatic/kafka'
  * @property {string} clusterId
  * @property {number} controllerId
  * @property {(Broker & {nodeId: number})[]} brokers
- * @property {{errorCode: number, name: string, topicId: string, isInternal: boolean, partitions: {
+ * @property {{errorCode: number, name: string, topicId: string, isInternal: boolean, topicAuthorizedOperations: number, partitions: {
  *   partitionIndex: number, leaderId: number, leaderEpoch: number, replicaNodes: number[]
  * }[]}[]} topics
  */
@@ -37,6 +37,7 @@ const KNOWN_MS = 5000
 
 const CLIENT_ID = 'sluice'
 const TOPIC_RESOURCE = 2
+const LOGIN_REFUSED = 'PLT_KFK_AUTHENTICATION'
 const ANYBODY = -1
 const [NONE, UNKNOWN_TOPIC] = [0, 3]
 const MAX_PORT = 65_535
@@ -95,6 +96,24 @@ export class KafkaClient {
   async topics (names) {
     const { topics } = await this.#tell(names)
     return new Map(topics.filter(({ errorCode, isInternal }) => errorCode === NONE && !isInternal).map(told => [told.name, topicOf(told)]))
+  }
+
+  /**
+   * What this user may do with topics, as Kafka names it; null where they are not there, or not shown.
+   * @param {string[]} names
+   * @returns {Promise<Map<string, Set<string>|null>>}
+   */
+  async rightsTo (names) {
+    const { topics } = await this.#tell(names, true)
+    return new Map(topics.map(({ name, errorCode, topicAuthorizedOperations: bits }) => {
+      return [name, errorCode === NONE ? new Set(OPERATIONS.filter(([, bit]) => bits & 1 << bit).map(([operation]) => operation)) : null]
+    }))
+  }
+
+  /** Whether the broker can be reached where the cluster says it is. @param {number} node */
+  async reach (node) {
+    await this.#know()
+    await this.#pool.get(/** @type {Broker} */ (this.#brokers.get(node)))
   }
 
   /**
@@ -172,9 +191,14 @@ export class KafkaClient {
     return topicOf(told)
   }
 
-  /** What a broker knows of the cluster, and of these topics. @param {string[]|null} names @returns {Promise<Told>} */
-  async #tell (names) {
-    const told = await this.#askAnybody(metadataOf, names, false, false).catch(error => error.response ?? Promise.reject(error))
+  /**
+   * What a broker knows of the cluster, and of these topics.
+   * @param {string[]|null} names
+   * @param {boolean} [withRights]
+   * @returns {Promise<Told>}
+   */
+  async #tell (names, withRights = false) {
+    const told = await this.#askAnybody(metadataOf, names, false, withRights).catch(error => error.response ?? Promise.reject(error))
     this.#brokers = new Map(told.brokers.map((/** @type {Told['brokers'][0]} */ { nodeId, host, port }) => [nodeId, { host, port }]))
     this.#controller = told.controllerId
     this.#isKnown = true
@@ -197,7 +221,7 @@ export class KafkaClient {
         this.#silent.delete(name)
         return answer
       } catch (error) {
-        if (isAnswered(error)) throw error
+        if (isAnswered(error) || kafka.findErrorBy(/** @type {Error} */ (error), 'code', LOGIN_REFUSED)) throw error
         this.#silent.add(name)
         errors.push(/** @type {Error} */ (error))
       }
@@ -221,6 +245,8 @@ export class KafkaClient {
 }
 
 const metadataOf = kafka.metadataV12.api
+/** As bits. @type {[string, number][]} */
+const OPERATIONS = Object.entries(kafka.AclOperations)
 
 /** Of the brokers that a connection names. @param {{host: string, port: number}} options */
 export function placesOf (options) {

@@ -85,14 +85,21 @@ export class KafkaServer {
     const { login, user } = this.#options
     const found = `Kafka cluster ${id}, ${brokers.size === 1 ? 'one broker' : `${brokers.size} brokers`}` +
       `${login === 'none' ? '' : `, logged in as "${user}"`}.`
-    const commits = await client.topic(COMMITS_TABLE)
-    const missing = commits ? '' : `The topic ${COMMITS_TABLE} does not exist: the sink will try to create it.`
-    const policy = commits && (await client.configsOf(COMMITS_TABLE, ['cleanup.policy'])).get('cleanup.policy')
-    const wrong = commits && policy !== 'compact'
-      ? `The topic ${COMMITS_TABLE} is not compacted: set its cleanup.policy to compact, or the sink stores nothing.`
-      : ''
     const single = brokers.size === 1 ? SINGLE : ''
-    return [found, missing, wrong, single, this.#plainTextAdvice].filter(text => text !== '').join(' ')
+    return [found, await aboutCommits(client), single, this.#plainTextAdvice].filter(text => text !== '').join(' ')
+  }
+}
+
+/** What keeps sinks from their commit records. @param {KafkaClient} client */
+async function aboutCommits (client) {
+  try {
+    if (!await client.topic(COMMITS_TABLE)) return `The topic ${COMMITS_TABLE} does not exist: the sink will try to create it.`
+    const configs = await client.configsOf(COMMITS_TABLE, ['cleanup.policy'])
+    if (configs.get('cleanup.policy') === 'compact') return ''
+    return `The topic ${COMMITS_TABLE} is not compacted: set its cleanup.policy to compact, or the sink stores nothing.`
+  } catch (error) {
+    if (!isAnswer(error, 'TOPIC_AUTHORIZATION_FAILED')) throw error
+    return `Sinks store nothing here: this user may not use the topic ${COMMITS_TABLE}. Grant what the help of the server lists.`
   }
 }
 
