@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import * as kafka from '@platformatic/kafka'
+import { brokersIn } from './brokers.js'
 
 /**
  * The requests to a cluster. Each is sent once, with nothing repeated behind the back of whoever knows what a repetition would mean.
@@ -12,7 +13,7 @@ import * as kafka from '@platformatic/kafka'
  * @property {string} password
  *
  * @typedef {{client: () => KafkaClient}} Cluster
- * @typedef {{host: string, port: number}} Broker
+ * @typedef {import('./brokers.js').Broker} Broker
  * @typedef {{id: string, partitions: {leader: number, leaderEpoch: number, replicas: number}[]}} Topic
  * @typedef {{partitions: number, configs?: Record<string, string>}} TopicOptions  -1: as many as the brokers' configuration has
  * @typedef {{async: (...args: any[]) => Promise<any>}} Api  of one version
@@ -40,7 +41,6 @@ const TOPIC_RESOURCE = 2
 const LOGIN_REFUSED = 'PLT_KFK_AUTHENTICATION'
 const ANYBODY = -1
 const [NONE, UNKNOWN_TOPIC] = [0, 3]
-const MAX_PORT = 65_535
 
 export class KafkaClient {
   #options
@@ -52,7 +52,7 @@ export class KafkaClient {
   /** By number, as the cluster named them last. @type {Map<number, Broker>} */
   #brokers = new Map()
   #controller = ANYBODY
-  /** Brokers that gave no answer last, which are asked after all others. @type {Set<string>} */
+  /** Brokers that gave no answer last: they come after all others. @type {Set<string>} */
   #silent = new Set()
   /** @type {Map<string, {topic: Promise<Topic|null>, atMs: number}>} */
   #topics = new Map()
@@ -99,14 +99,15 @@ export class KafkaClient {
   }
 
   /**
-   * What this user may do with topics, as Kafka names it; null where they are not there, or not shown.
+   * What this user may do with topics, as Kafka names it, or all where brokers do not tell; null where they are not there, or not shown.
    * @param {string[]} names
    * @returns {Promise<Map<string, Set<string>|null>>}
    */
   async rightsTo (names) {
     const { topics } = await this.#tell(names, true)
     return new Map(topics.map(({ name, errorCode, topicAuthorizedOperations: bits }) => {
-      return [name, errorCode === NONE ? new Set(OPERATIONS.filter(([, bit]) => bits & 1 << bit).map(([operation]) => operation)) : null]
+      const allowed = OPERATIONS.filter(([, bit]) => bits === NOT_TOLD || bits & 1 << bit)
+      return [name, errorCode === NONE ? new Set(allowed.map(([operation]) => operation)) : null]
     }))
   }
 
@@ -176,7 +177,7 @@ export class KafkaClient {
   }
 
   async close () {
-    await this.#pool.close()
+    await this.#opened?.close()
   }
 
   async #know () {
@@ -206,27 +207,37 @@ export class KafkaClient {
   }
 
   /**
-   * The first broker that answers: those that were named, and those that the cluster has named, as long as one of them lives.
-   * @param {Api} api
-   * @param {...any} args
+   * A connection to one of the brokers that were named, or that the cluster has named: to whichever can be reached.
+   * @returns {Promise<[name: string, connection: kafka.Connection]>}
    */
-  async #askAnybody (api, ...args) {
+  async #anyConnection () {
     const brokers = new Map([...this.#brokers.values(), ...this.#named].map(broker => [`${broker.host}:${broker.port}`, broker]))
-    const order = [...brokers.keys()].sort((a, b) => Number(this.#silent.has(a)) - Number(this.#silent.has(b)))
+    const order = [...brokers].sort(([a], [b]) => Number(this.#silent.has(a)) - Number(this.#silent.has(b)))
     /** @type {Error[]} */
     const errors = []
-    for (const name of order) {
+    for (const [name, broker] of order) {
       try {
-        const answer = await api.async(await this.#pool.get(/** @type {Broker} */ (brokers.get(name))), ...args)
-        this.#silent.delete(name)
-        return answer
+        return [name, await this.#pool.get(broker)]
       } catch (error) {
-        if (isAnswered(error) || kafka.findErrorBy(/** @type {Error} */ (error), 'code', LOGIN_REFUSED)) throw error
+        if (kafka.findErrorBy(/** @type {Error} */ (error), 'code', LOGIN_REFUSED)) throw error
         this.#silent.add(name)
         errors.push(/** @type {Error} */ (error))
       }
     }
-    throw errors.length === 1 ? errors[0] : new kafka.MultipleErrors('No broker answers', errors)
+    throw errors.length === 1 ? errors[0] : new kafka.MultipleErrors('No broker can be reached', errors)
+  }
+
+  /** @param {Api} api @param {...any} args */
+  async #askAnybody (api, ...args) {
+    const [name, connection] = await this.#anyConnection()
+    try {
+      const answer = await api.async(connection, ...args)
+      this.#silent.delete(name)
+      return answer
+    } catch (error) {
+      if (!isAnswered(error)) this.#silent.add(name)
+      throw error
+    }
   }
 
   get #pool () {
@@ -245,21 +256,9 @@ export class KafkaClient {
 }
 
 const metadataOf = kafka.metadataV12.api
+const NOT_TOLD = -(2 ** 31)
 /** As bits. @type {[string, number][]} */
 const OPERATIONS = Object.entries(kafka.AclOperations)
-
-/** Of the brokers that a connection names. @param {{host: string, port: number}} options */
-export function placesOf (options) {
-  return brokersIn(options).map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(', ')
-}
-
-/** With a port of its own, or the one of all. @param {{host: string, port: number}} options @returns {Broker[]} */
-export function brokersIn ({ host, port }) {
-  return host.split(',').map(text => text.trim()).filter(text => text !== '').map(text => {
-    const [, bracketed, name = bracketed, own = port] = /^(?:\[(.+)\]|([^:]+|.*:.*:.*))(?::(\d{1,5}))?$/.exec(text) ?? []
-    return name && Number(own) <= MAX_PORT ? { host: name, port: Number(own) } : { host: text, port }
-  })
-}
 
 /** @param {Told['topics'][0]} told @returns {Topic} */
 function topicOf ({ topicId, partitions }) {

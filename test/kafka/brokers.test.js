@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { brokersIn, placesOf } from '../../gateway/kafka/client.js'
+import { brokersIn, placesOf } from '../../gateway/kafka/brokers.js'
 
 describe('The brokers that a connection to Kafka names', () => {
   it('are one or more, each with a port of its own or that of all', () => {

@@ -1,6 +1,7 @@
 import { withDefaults } from '../../base/defaults.js'
 import { SluiceError } from '../../base/errors.js'
-import { brokersIn, isAnswer, isAnswered, KafkaClient, placesOf, reasonOf } from '../../kafka/client.js'
+import { brokersIn, placesOf } from '../../kafka/brokers.js'
+import { isAnswer, isAnswered, KafkaClient, reasonOf } from '../../kafka/client.js'
 import { connectError, orPasswordMissing } from '../connecting/failure.js'
 import { testInTime } from '../connecting/limits.js'
 import { isLocal, plainTextAdvice, tlsOptions } from '../connecting/tls.js'
