@@ -38,7 +38,6 @@ const KNOWN_MS = 5000
 
 const CLIENT_ID = 'sluice'
 const TOPIC_RESOURCE = 2
-const LOGIN_REFUSED = 'PLT_KFK_AUTHENTICATION'
 const ANYBODY = -1
 const [NONE, UNKNOWN_TOPIC] = [0, 3]
 
@@ -219,7 +218,7 @@ export class KafkaClient {
       try {
         return [name, await this.#pool.get(broker)]
       } catch (error) {
-        if (kafka.findErrorBy(/** @type {Error} */ (error), 'code', LOGIN_REFUSED)) throw error
+        if (isLoginRefused(error)) throw error
         this.#silent.add(name)
         errors.push(/** @type {Error} */ (error))
       }
@@ -290,6 +289,11 @@ export function reasonOf (error) {
   if (inner) return reasonOf(inner)
   const code = error.apiId ?? (String(error.code).startsWith('PLT_') ? undefined : error.code)
   return Object.assign(new Error(error.message.replace(/\.$/, ''), { cause: error }), code && { code })
+}
+
+/** The library looks for that in what brokers answer, not below a connection that failed. @param {any} error @returns {boolean} */
+function isLoginRefused (error) {
+  return error !== undefined && (error.code === kafka.AuthenticationError.code || isLoginRefused(error.cause))
 }
 
 /** Whether a broker has answered, and did not let the request in for a reason of its own. @param {unknown} error */
