@@ -6,5 +6,5 @@ describe('History test', function () {
 
   before(function () { requireMosquitto(this) })
 
-  historyTest('mosquitto')
+  historyTest('mosquitto', 16)
 })

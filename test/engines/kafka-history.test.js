@@ -15,7 +15,7 @@ describe('History test over Kafka', function () {
 
   before(function () { requireServer(this, 'kafka', missingKafka()) })
 
-  historyTest('kafka')
+  historyTest('kafka', 24)
 })
 
 describe('Staged in Kafka, of which a copy is put back', function () {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { compatibilityPartitioner } from '@platformatic/kafka'
-import { describe, SluiceError } from '../../base/errors.js'
+import { SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { Turns } from '../../base/turns.js'
-import { isAnswer, reasonOf } from '../../kafka/client.js'
+import { isAnswer } from '../../kafka/client.js'
 import { isFenced, TransactionalProducer } from '../../kafka/producer.js'
 import { recordKey } from '../commit-records.js'
 import { orAborted } from '../connecting/limits.js'
@@ -95,7 +95,7 @@ export async function open (given, { server }) {
     dialect,
     place: server.place,
     isTransient,
-    failure: error => new SluiceError('SLUICE_SINK_KAFKA', `${server.place}: ${describe(reasonOf(error))}.`, { cause: error }),
+    failure: error => server.otherFailure(error),
     use: (work, signal) => orAborted(turns.run(() => attempt(() => work({ records: [] })), signal), signal),
     async prepareCommits () {
       cluster = (await client.cluster()).id

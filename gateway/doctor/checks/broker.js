@@ -1,6 +1,5 @@
 import { describe } from '../../base/errors.js'
 import { addressOf } from '../../../broker/connection/target.js'
-import { preflight as kafkaPreflight } from '../../../broker/kafka/preflight.js'
 import { titleOf } from '../../../broker/preflight/finding.js'
 import { preflight } from '../../../broker/preflight/preflight.js'
 import { placesOf } from '../../kafka/brokers.js'
@@ -37,8 +36,10 @@ export const broker = {
     const clusters = (flow?.ofType('sluice-kafka-server') ?? []).map(async node => {
       if (!flow || !await isStagedIn(flow, node.id)) return []
       const { options, problems } = await flow.optionsOf(node)
+      if (problems.length > 0) return []
+      const { preflight: kafkaPreflight } = await import('../../../broker/kafka/preflight.js')
       const where = `${nameOf(node)}, ${placesOf(/** @type {any} */ (options))}`
-      return problems.length > 0 ? [] : asked(() => kafkaPreflight(options, { gateway }), where)
+      return asked(() => kafkaPreflight(options, { gateway }), where)
     })
     return (await Promise.all([...found, ...clusters])).flat()
   }
