@@ -123,6 +123,17 @@ describe('Kafka sink', () => {
       expect(Math.max(...(await committed('press')).map(({ value }) => Number(value?.length)))).to.be.within(10_000, 20_000)
     })
 
+    it('are refused, and no others, of a source whose topic differs from another only by a point', async () => {
+      const sink = await openSink({ format: 'json' })
+      await sink.write([batchOf([1], { source: 'press.1' })])
+      const error = await failureOf(() => sink.write([batchOf([2], { source: 'press_1' })]))
+      expect(isTransient(error)).to.equal(false)
+      expect(error).to.include({ code: 'SLUICE_SINK_IDENTIFIER', fix: 'Rename the source, or set another topic.' })
+      expect(error.message).to.include('Kafka cannot have the topic "press_1": Topic \'press_1\' collides with existing topic: press.1.')
+      await sink.write([batchOf([3], { source: 'press.1' })])
+      expect(await rows('press.1')).to.have.length(2)
+    })
+
     it('are cut to fit what the topic accepts by now', async () => {
       const sink = await openSink()
       const batch = (/** @type {number} */ seq) => batchOf(Array.from({ length: 5000 }, (_, i) => i), { identity: identity(seq) })
