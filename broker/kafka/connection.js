@@ -37,7 +37,8 @@ export class KafkaConnection {
     this.#log = log
     /** @type {SluiceError|null} */
     this.problem = null
-    this.#link = new KafkaLink(cluster, { clientId, group, window: receiveMaximum, onShare, onProblem: problem => this.#report(problem) })
+    const onProblem = (/** @type {unknown} */ problem) => this.#report(problem)
+    this.#link = new KafkaLink(cluster, { clientId, group, window: receiveMaximum, onShare, onProblem })
     this.client = /** @type {import('../client.js').BrokerClient} */ (this.#link)
     this.client.on('connect', () => {
       this.#logged = null

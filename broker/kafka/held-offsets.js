@@ -7,6 +7,7 @@
 export class HeldOffsets {
   /** Of messages that are not acknowledged. */
   count = 0
+  bytes = 0
   /** @type {Held[]} */
   #held = []
   #onAcknowledged
@@ -36,12 +37,14 @@ export class HeldOffsets {
     this.#held.push(held)
     this.next = offset + 1n
     this.count++
+    this.bytes += packet.payload.length
     return held
   }
 
   /** @param {Held} held */
   acknowledge (held) {
     if (held.packet === null) return
+    this.bytes -= held.packet.payload.length
     held.packet = null
     this.count--
     const first = this.#held.findIndex(({ packet }) => packet !== null)

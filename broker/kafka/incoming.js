@@ -11,7 +11,7 @@ import { STAGE_TOPICS } from './topics.js'
  * @property {import('../../gateway/kafka/client.js').Cluster} cluster
  * @property {import('../../gateway/kafka/client.js').KafkaClient} client  for what does not take long
  * @property {string} group
- * @property {number} window  messages that are not acknowledged at a time
+ * @property {number} window  messages that are not acknowledged at a time, where they are small
  * @property {(packet: Packet, ack: () => void) => void} onMessage
  * @property {(partitions: number[]) => void} onShare  those that this member reads have changed
  * @property {(problem: Error|null) => void} onProblem
@@ -19,6 +19,8 @@ import { STAGE_TOPICS } from './topics.js'
 
 /** So long it is taken as known how far the partitions go; who wants to know asks each second. */
 const KNOWN_MS = 1900
+/** Of messages that are not acknowledged, but for the last of them; a consumer holds as much and more. */
+const WINDOW_BYTES = 2 ** 25
 /** Where the first of a partition is not acknowledged, so many times the window come behind it. */
 const BEHIND = 10
 
@@ -111,15 +113,16 @@ export class Incoming {
   async #take (stream, offset, packet) {
     const { window } = this.#options
     const held = this.#streams.get(stream)
-    const isFull = () => held && (this.#count >= window || held.length >= window * BEHIND)
+    const isFull = () => held && (this.#sum('count') >= window || this.#sum('bytes') >= WINDOW_BYTES || held.length >= window * BEHIND)
     while (isFull() && this.#streams.get(stream) === held) await this.#room.promise
     if (held && this.#streams.get(stream) === held) this.#deliver(held, held.hold(offset, packet))
   }
 
-  get #count () {
-    let count = 0
-    for (const held of this.#streams.values()) count += held.count
-    return count
+  /** @param {'count'|'bytes'} what */
+  #sum (what) {
+    let sum = 0
+    for (const held of this.#streams.values()) sum += held[what]
+    return sum
   }
 
   /** @param {HeldOffsets} its @param {import('./held-offsets.js').Held} held */

@@ -61,7 +61,7 @@ export class KafkaLink extends EventEmitter {
   #onMessage = (_packet, ack) => ack()
 
   /** @param {KafkaServer} server @param {LinkOptions} options */
-  constructor (server, { window = 100, onShare = () => {}, ...options }) {
+  constructor (server, { window = 1000, onShare = () => {}, ...options }) {
     super()
     this.setMaxListeners(0)
     this.#options = { window, onShare, ...options }

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '../../broker/connection/connection.js'
+import { connectKafka } from '../../broker/kafka/connection.js'
 import { RequiredSinks } from '../../broker/out/required-sinks.js'
 import { Stage } from '../../broker/out/stage.js'
 import { Batch } from '../batch/batch.js'
@@ -14,9 +15,16 @@ const [url, folder, ...numbers] = process.argv.slice(2)
 const [first, gateways, devices, seconds] = numbers.map(Number)
 const SECOND_MS = 1000
 
+/** @param {string} clientId */
+function open (clientId) {
+  const { protocol, hostname: host, port } = new URL(url)
+  if (protocol === 'kafka:') return connectKafka({ host, port: Number(port) }, { clientId })
+  return connect({ url }, { clientId, clean: false, sessionExpirySeconds: 600 })
+}
+
 const opened = await Promise.all(Array.from({ length: gateways }, async (_, i) => {
   const name = `gateway-${first + i}`
-  const connection = connect({ url }, { clientId: name, clean: false, sessionExpirySeconds: 600 })
+  const connection = open(name)
   const requiredSinks = await RequiredSinks.open({ path: join(folder, name, 'required-sinks.json'), gateway: name })
   const stage = await Stage.open({
     folder: join(folder, name, 'spool'), name: 'out', gateway: name, client: connection.client, requiredSinks,

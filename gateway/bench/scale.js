@@ -11,12 +11,22 @@ import { WatchedProcess } from './process.js'
 const PRODUCERS = fileURLToPath(new URL('scale-producers.js', import.meta.url))
 const PRODUCER_PROCESSES = 2
 const SAMPLE_MS = 1000
+const TELL_SECONDS = 10
 /** Without a new row for so long after the end, the bench gives up. */
 const STALLED_MS = 60_000
 const TABLE = 'telemetry'
 
 /**
+ * What the gateways stage in: its server, and the config node and the reader of a member.
+ *
+ * @typedef {object} StagedIn
+ * @property {string} server
+ * @property {string[]} [conf]
+ * @property {(server: import('./servers.js').Server) => object} node
+ * @property {(member: number, members: number) => object} reader
+ *
  * @typedef {object} Scale
+ * @property {keyof typeof STAGED_IN} via
  * @property {number} gateways
  * @property {number} devices
  * @property {number} members
@@ -30,15 +40,36 @@ const TABLE = 'telemetry'
  * @property {{cpuShare: number, memoryMegabytes: number}[]} consumers  share of a core, and resident memory at most
  */
 
+/** @satisfies {Record<string, StagedIn>} */
+const STAGED_IN = {
+  mqtt: {
+    server: 'mqtt',
+    conf: [`max_queued_bytes ${2 ** 24}`, 'set_tcp_nodelay true'],
+    node: ({ url }) => ({ type: 'sluice-broker', url, protocolVersion: 'auto', verify: true, keepAliveSeconds: 30 }),
+    reader: (member, members) => ({ broker: 'broker', member, members })
+  },
+  kafka: {
+    server: 'kafka',
+    node: ({ host, port }) => ({ type: 'sluice-kafka-server', host, port }),
+    reader: () => ({ via: 'kafka', kafka: 'broker' })
+  }
+}
+
+/** @typedef {Record<'gateways'|'devices'|'members'|'seconds', number>} Size */
+
 /**
- * A plant: gateways with devices, one row a second of each, over one Mosquitto into one PostgreSQL by the members of a consumer group.
+ * A plant: gateways with devices, one row a second of each, over one Mosquitto or Kafka into one PostgreSQL by the members of a consumer
+ * group.
  * @param {import('./servers.js').Servers} servers
- * @param {{gateways?: number, devices?: number, members?: number, seconds?: number}} [options]
+ * @param {Partial<Size> & {via?: keyof typeof STAGED_IN, progress?: (text: string) => void}} [options]
  * @returns {Promise<Scale>}
  */
-export async function benchScale (servers, { gateways = 200, devices = 50, members = 2, seconds = 600 } = {}) {
+export async function benchScale (servers, options = {}) {
+  const { via = 'mqtt', gateways = 200, devices = 50, members = 2, seconds = 600, progress = () => {} } = options
   const folder = await mkdtemp(join(tmpdir(), 'sluice-scale-'))
-  const mosquitto = await servers('mqtt').start({ folder, conf: [`max_queued_bytes ${2 ** 24}`, 'set_tcp_nodelay true'] })
+  /** @type {StagedIn} */
+  const stagedIn = STAGED_IN[via]
+  const broker = await servers(stagedIn.server).start({ folder, conf: stagedIn.conf })
   const database = await openPostgresql(servers, folder)
   const ours = await connectionsOf(database)
   /** @type {WatchedProcess[]} */
@@ -46,12 +77,16 @@ export async function benchScale (servers, { gateways = 200, devices = 50, membe
   try {
     const consumers = []
     for (let member = 1; member <= members; member++) {
-      consumers.push(await startMember(join(folder, `member-${member}`), { mosquitto, database, member, members }))
+      const nodes = [
+        { id: 'broker', ...stagedIn.node(broker) },
+        { id: 'in', type: 'sluice-stage-in', z: 'tab', name: 'in', group: 'plant', wires: [['sink']], ...stagedIn.reader(member, members) }
+      ]
+      consumers.push(await startMember(join(folder, `member-${member}`), nodes, database))
       running.push(consumers[member - 1])
     }
     const share = gateways / PRODUCER_PROCESSES
     const producers = Array.from({ length: PRODUCER_PROCESSES }, (_, i) => {
-      return new WatchedProcess([PRODUCERS, mosquitto.url, join(folder, 'producers'), ...[i * share, share, devices, seconds].map(String)])
+      return new WatchedProcess([PRODUCERS, broker.url, join(folder, 'producers'), ...[i * share, share, devices, seconds].map(String)])
     })
     running.push(...producers)
     for (const producer of producers) await producer.says(/connected/, 300_000)
@@ -66,18 +101,25 @@ export async function benchScale (servers, { gateways = 200, devices = 50, membe
     for (const { child } of producers) child.kill('SIGUSR2')
     let lagSeconds = 0
     let connections = 0
+    let toldSeconds = 0
     while (elapsed() < seconds) {
       await sleep(SAMPLE_MS)
       for (const [i, { memoryBytes }] of consumers.entries()) memory[i] = Math.max(memory[i], memoryBytes)
       connections = Math.max(connections, await connectionsOf(database) - ours)
       const at = Math.min(elapsed(), seconds)
-      lagSeconds = Math.max(lagSeconds, at - await countOf(database, 'count(*)') / rate)
+      const lag = at - await countOf(database, 'count(*)') / rate
+      lagSeconds = Math.max(lagSeconds, lag)
+      if (elapsed() - toldSeconds < TELL_SECONDS) continue
+      toldSeconds = elapsed()
+      const [used, simulating] = [consumers, producers].map(all => all.map(({ cpuSeconds }) => cpuSeconds.toFixed(0)).join(', '))
+      progress(`${at.toFixed(0)} of ${seconds} s, ${lag.toFixed(1)} s behind; processor seconds: members ${used}, simulation ${simulating}`)
     }
     const cpuShares = consumers.map(({ cpuSeconds }, i) => (cpuSeconds - before[i]) / elapsed())
     await Promise.all(producers.map(producer => producer.says(/produced/, STALLED_MS + 1000 * seconds)))
     const last = performance.now()
     const rows = await untilStored(database, produced)
     return {
+      via,
       gateways,
       devices,
       members,
@@ -96,22 +138,17 @@ export async function benchScale (servers, { gateways = 200, devices = 50, membe
   } finally {
     await Promise.all(running.map(each => each.stop()))
     await database.remove()
-    await mosquitto.remove?.()
+    await broker.remove?.()
     await rm(folder, { recursive: true })
   }
 }
 
 /** @typedef {Awaited<ReturnType<typeof openPostgresql>>} Database */
 
-/**
- * @param {string} userDir
- * @param {{mosquitto: import('./servers.js').Server, database: Database, member: number, members: number}} options
- */
-function startMember (userDir, { mosquitto, database: { server, login }, member, members }) {
-  const reader = { id: 'in', type: 'sluice-stage-in', z: 'tab', name: 'in', broker: 'broker', group: 'plant', member, members }
+/** @param {string} userDir @param {object[]} nodes  what is before the sink @param {Database} database */
+function startMember (userDir, nodes, { server, login }) {
   return startGateway(userDir, [
-    { id: 'broker', type: 'sluice-broker', url: mosquitto.url, protocolVersion: 'auto', verify: true, keepAliveSeconds: 30 },
-    { ...reader, wires: [['sink']] },
+    ...nodes,
     ...postgresqlNodes(server, { batchRows: 20_000, inFlight: 2 })
   ], { server: { user: login.user, password: login.password } })
 }

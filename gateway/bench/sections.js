@@ -120,26 +120,8 @@ export const SECTIONS = {
       ]
     ]
   },
-  scale: {
-    isLong: true,
-    needs: brokerAndPostgresql,
-    run: async ({ servers, quick }) => (await import('./scale.js')).benchScale(servers, quick ? { seconds: 30 } : {}),
-    table ({ gateways, devices, members, seconds, produced, rows, distinct, lagSeconds, settledSeconds, connections, consumers }) {
-      /** @param {(consumer: any) => string} show */
-      const each = show => consumers.map(show).join(', ')
-      return [
-        [
-          `${gateways} gateways × ${devices} devices, a row a second each, ${seconds} s, ${members} members: produced, stored, different`,
-          `${produced}, ${rows}, ${distinct}`, 'equal', produced === rows && rows === distinct
-        ],
-        ['rows behind, at most', `${lagSeconds.toFixed(1)} s`, '', null],
-        ['all stored after', `${settledSeconds.toFixed(1)} s`, '', null],
-        ['each member: share of a core', each(({ cpuShare }) => `${(cpuShare * 100).toFixed(1)} %`), '', null],
-        ['each member: memory, at most', each(({ memoryMegabytes }) => `${memoryMegabytes.toFixed(0)} MB`), '', null],
-        ['connections to the database, at most', String(connections), '', null]
-      ]
-    }
-  },
+  scale: scaleOf('mqtt', {}),
+  'scale-kafka': scaleOf('kafka', { gateways: 1000, devices: 20, members: 3 }),
   telegraf: {
     isLong: true,
     needs: servers => brokerAndPostgresql(servers) ?? (servers('mqtt').cannotStop ? 'it needs brokers of its own (npm run bench)' : null),
@@ -161,6 +143,38 @@ export const SECTIONS = {
     run: async options => (await import('./sources/index.js')).benchSources(options),
     table: async result => (await import('./sources/index.js')).sourcesTable(result)
   }
+}
+
+/**
+ * @param {'mqtt'|'kafka'} via
+ * @param {{gateways?: number, devices?: number, members?: number}} size
+ * @returns {Section}
+ */
+function scaleOf (via, size) {
+  return {
+    isLong: true,
+    needs: servers => servers(via).missing() ?? servers('postgresql').missing(),
+    run: async ({ servers, quick, progress }) => {
+      return (await import('./scale.js')).benchScale(servers, { via, progress, ...size, ...quick && { seconds: 30 } })
+    },
+    table: scaleTable
+  }
+}
+
+/** @param {import('./scale.js').Scale} measured @returns {Table} */
+function scaleTable ({ via, gateways, devices, members, seconds, produced, rows, distinct, lagSeconds, settledSeconds, ...measured }) {
+  const { connections, consumers } = measured
+  const what = `${gateways} gateways × ${devices} devices, a row a second each, ${seconds} s, over ${via}, ${members} members`
+  /** @param {(consumer: typeof consumers[number]) => string} show */
+  const each = show => consumers.map(show).join(', ')
+  return [
+    [`${what}: produced, stored, different`, `${produced}, ${rows}, ${distinct}`, 'equal', produced === rows && rows === distinct],
+    ['rows behind, at most', `${lagSeconds.toFixed(1)} s`, '', null],
+    ['all stored after', `${settledSeconds.toFixed(1)} s`, '', null],
+    ['each member: share of a core', each(({ cpuShare }) => `${(cpuShare * 100).toFixed(1)} %`), '', null],
+    ['each member: memory, at most', each(({ memoryMegabytes }) => `${memoryMegabytes.toFixed(0)} MB`), '', null],
+    ['connections to the database, at most', String(connections), '', null]
+  ]
 }
 
 /** @param {{cpuMicrosecondsPerValue: number}} measured @returns {[string, string, boolean]} */

@@ -84,7 +84,9 @@ async function open (RED, node, options, mapper) {
   const name = nameOf(RED, node)
   const { members, onShare } = await membersOf(options)
   const refused = await openQueue(RED.settings.userDir, { key: `${key} (refused)`, name: `${name} (refused)` }, logOf(node))
-  const { receiveMaximum } = options
+  const window = 10 * options.receiveMaximum // Mosquitto 2.0.11 sends more than it should once acknowledgements come; 3.1.1 has no limit
+  // No broker of Kafka holds anything back: nothing else limits how many small batches are stored in a second.
+  const receiveMaximum = options.via === 'kafka' ? window : options.receiveMaximum
   const broker = brokerIdOf(options)
   const wanted = { broker, role: /** @type {const} */ ('in'), receiveMaximum, ...kafkaGroupOf(options), onShare }
   const link = await openConnection(RED, node, wanted).catch(async error => {
@@ -125,7 +127,7 @@ async function open (RED, node, options, mapper) {
     gateway: options.gateway,
     source: options.source,
     members,
-    window: 10 * receiveMaximum, // Mosquitto 2.0.11 sends more than its window once acknowledgements come; 3.1.1 has none
+    window,
     overdueMs: options.overdueMs,
     log: logOf(node),
     emit: ({ attemptId, batch }) => node.send({ topic: batch.source, payload: batch, delivery: attemptId }),

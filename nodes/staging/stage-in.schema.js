@@ -87,7 +87,7 @@ export const schema = nodeSchema(brokerOption, {
       type: 'integer',
       title: 'In flight',
       description: 'How many messages the broker may send before the first of them is stored and acknowledged: this holds back the ' +
-        'broker when a database is slow. Of third-party messages it is ten times as many.',
+        'broker when a database is slow. Of third-party messages, and of batches in Kafka, it is ten times as many.',
       minimum: 1,
       maximum: 65_535,
       default: 100,

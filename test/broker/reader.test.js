@@ -246,6 +246,17 @@ describe('a reader', () => {
       expect(head(['press'])).to.deep.equal(['press'])
     })
 
+    it('counts no gateway of which another member has all sources, nor one that has gone to another member', () => {
+      const streams = new Streams()
+      const sources = [{ source: 'press', rows: 0, replacedRows: 0, epochs: [] }]
+      for (let i = 0; i < 2000; i++) streams.setHead(`others-${i}`, 'out', [])
+      for (let turn = 0; turn < 3; turn++) {
+        for (let i = 0; i < 1000; i++) streams.setHead(`g${turn}-${i}`, 'out', sources)
+        streams.keep(() => false)
+      }
+      expect(streams.gateways).to.deep.equal([])
+    })
+
     it('knows no more than 1000 gateways, whoever invents them, and goes on with those it knows', () => {
       const streams = new Streams()
       /** @type {import('../../broker/in/head.js').HeadSource[]} */

@@ -43,6 +43,24 @@ describe('HBase sink', () => {
     differs: {}
   })
 
+  it('reads on where it was when the server has forgotten the scanner', async function () {
+    this.timeout(180_000)
+    const count = 50_000
+    const sink = await openSink()
+    await sink.write([batchOf(Array.from({ length: count }, (_, i) => i), { identity: identity(0) })])
+    /** @type {string[]} */
+    const keys = []
+    let pages = 0
+    for await (const page of database.connect().scan('press', {})) {
+      keys.push(...page.map(({ key }) => key.toString('hex')))
+      if (pages++ > 0) continue
+      await database.server.kill()
+      await database.server.start()
+    }
+    expect(pages).to.be.above(1)
+    expect([keys.length, new Set(keys).size]).to.deep.equal([count, count])
+  })
+
   writerContract({
     open: openSink,
     isTransient,

@@ -31,6 +31,11 @@ const SILENCE_MS = 60_000
 
 /** Of an answer. */
 const PAGE_CELLS = 20_000
+/** The answers for a scanner whose server has died, or that nobody has asked for too long. */
+const LOST_SCANNER = [404, 410]
+const MAX_LOSSES = 3
+/** Behind a key: the next one that there can be. */
+const NEXT = Buffer.from([0])
 
 /** @param {Record<string, unknown>} options  see the schema */
 export function connect (options) {
@@ -93,7 +98,23 @@ export class HbaseServer {
    * @param {string} table @param {{from?: Buffer, to?: Buffer, columns?: Buffer[]}} range @param {AbortSignal} [signal]
    * @returns {AsyncGenerator<FoundRow[], void, void>}
    */
-  async * scan (table, { from, to, columns = [] }, signal) {
+  async * scan (table, { from, ...range }, signal) {
+    for (let losses = 0; ;) {
+      try {
+        for await (const page of this.#scanOnce(table, { from, ...range }, signal)) {
+          yield page
+          from = Buffer.concat([page[page.length - 1].key, NEXT])
+          losses = 0
+        }
+        return
+      } catch (error) {
+        if (!LOST_SCANNER.includes(statusOf(error) ?? 0) || ++losses > MAX_LOSSES) throw error
+      }
+    }
+  }
+
+  /** @param {string} table @param {{from?: Buffer, to?: Buffer, columns?: Buffer[]}} range @param {AbortSignal} [signal] */
+  async * #scanOnce (table, { from, to, columns = [] }, signal) {
     const scanner = {
       batch: PAGE_CELLS, caching: PAGE_CELLS, maxVersions: 1, column: columns.map(column => column.toString('base64')),
       ...from && { startRow: from.toString('base64') }, ...to && { endRow: to.toString('base64') }

@@ -33,7 +33,8 @@ describe('held offsets', () => {
     const [a, b] = [0n, 1n].map(offset => tracker.held.hold(offset, packet))
     tracker.held.acknowledge(b)
     tracker.held.acknowledge(b)
-    expect([tracker.held.count, tracker.held.length, tracker.acknowledged]).to.deep.equal([1, 2, 1])
+    const { count, bytes, length } = tracker.held
+    expect({ count, bytes, length, acknowledged: tracker.acknowledged }).to.deep.equal({ count: 1, bytes: 1, length: 2, acknowledged: 1 })
     expect(tracker.held.unacknowledged).to.deep.equal([a])
     expect(b.packet).to.equal(null)
   })
