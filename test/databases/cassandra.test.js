@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { Batch, pickOf, sliceOf } from '../../gateway/batch/batch.js'
 import { connect } from '../../gateway/databases/cassandra/connection.js'
 import { tableName } from '../../gateway/databases/cassandra/dialect.js'
-import { isTransient } from '../../gateway/databases/cassandra/sink.js'
+import { isTransient, open } from '../../gateway/databases/cassandra/sink.js'
 import { missingCassandra, startCassandra } from '../servers/cassandra.js'
 import { requireServer } from '../servers/programs.js'
 import { CassandraDatabase } from './cassandra-database.js'
@@ -246,7 +246,8 @@ describe('Cassandra server with TLS and a login, which syncs from time to time',
 
   before(async function () {
     requireServer(this, 'cassandra', missingCassandra())
-    server = await startCassandra({ tls: true, login: true, settings: 'commitlog_sync: periodic\ncommitlog_sync_period: 10000ms' })
+    const settings = 'commitlog_sync: periodic\ncommitlog_sync_period: 10000ms\nauthorizer: CassandraAuthorizer'
+    server = await startCassandra({ tls: true, login: true, settings })
   })
 
   after(() => server?.remove())
@@ -273,6 +274,25 @@ describe('Cassandra server with TLS and a login, which syncs from time to time',
       .and.not.to.include('password of nobody')
     expect(await told({ password: '' })).to.match(/asks for a password.*user "cassandra".*SLUICE_SINK_CONNECT/)
     expect(await told({ user: '', password: '' })).to.match(/Set user and password|asks for a password/)
+  })
+
+  it('says of a user without rights which one is missing, and what to grant, not that it is out of reach', async () => {
+    const { port, user, password, ca } = server
+    const [owner, poor] = [{ user, password }, { user: 'poor', password: 'a secret' }]
+      .map(login => connect({ port, tls: 'verify', ca, database: 'lent', ...login }))
+    try {
+      await owner.use(async client => {
+        await client.execute('CREATE ROLE poor WITH PASSWORD = \'a secret\' AND LOGIN = true')
+        await owner.createKeyspace(client)
+      })
+      const error = await failureOf(async () => (await open({}, { server: poor })).write([batchOf([1])]))
+      expect(error).to.include({ code: 'SLUICE_SINK_CASSANDRA' })
+      expect(error.message).to.match(/User poor has no \w+ permission/).and.not.to.match(/No connection|a secret/)
+      expect(error.fix).to.match(/^Grant the user SELECT, MODIFY/)
+      expect(isTransient(error)).to.equal(true)
+    } finally {
+      for (const each of [owner, poor]) await each.close()
+    }
   })
 
   it('is not trusted without its authority, nor reached without TLS', async () => {

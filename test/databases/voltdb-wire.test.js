@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { mock } from 'node:test'
 import { expect } from 'chai'
 import { connect } from '../../gateway/databases/voltdb/connection.js'
 import { nameIn, nameOf } from '../../gateway/databases/voltdb/dialect.js'
@@ -42,7 +43,10 @@ describe('VoltDB\'s protocol', () => {
   /** @type {(() => Promise<unknown>)[]} */
   let ends
   beforeEach(() => { ends = [] })
-  afterEach(async () => { for (const end of ends) await end() })
+  afterEach(async () => {
+    mock.timers.reset()
+    for (const end of ends) await end()
+  })
 
   /**
    * A fake server, which answers the login, and then each call with what it is told to.
@@ -72,6 +76,18 @@ describe('VoltDB\'s protocol', () => {
     ends.push(() => client.close(), async () => { server.close() })
     return client
   }
+
+  it('gives a connection up on which a call gets no answer, although others do', async () => {
+    const client = await fake((id, socket, call) => { if (call.includes('heard')) socket.write(answer(id)) })
+    const session = await client.session()
+    mock.timers.enable({ apis: ['setTimeout'] })
+    const lost = failureOf(() => session.call('lost', []))
+    mock.timers.tick(50_000)
+    expect(await session.call('heard', [])).to.deep.equal([])
+    mock.timers.tick(20_000)
+    expect((await lost).message).to.include('no answer within 60 s')
+    expect(session.wire.isOpen).to.equal(false)
+  })
 
   it('has calls under way at the same time, and takes their answers in any order and in any pieces', async () => {
     /** @type {Buffer[]} */

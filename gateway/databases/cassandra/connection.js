@@ -43,7 +43,6 @@ const LOGIN_FIX = 'Check user and password.'
 const FIXES = [
   [/requires authentication/i, 'Set user and password.'],
   [/username .*password.* incorrect|bad credentials/i, LOGIN_FIX],
-  [/has no permission|unauthori[sz]ed/i, 'Grant the user SELECT, MODIFY, CREATE and ALTER on the keyspace.'],
   [/localDataCenter was configured|data ?cent/i, 'Check the name of the data centre.']
 ]
 
@@ -88,7 +87,9 @@ export class CassandraServer {
       return await orAborted(this.#kept(this.#connect().then(work)), signal)
     } catch (error) {
       const reason = reasonOf(error)
-      if (signal?.aborted || !isConnection(reason)) throw reason
+      if (signal?.aborted) throw reason
+      if (isForbidden(reason)) throw forbidden(this.place, reason)
+      if (!isConnection(reason)) throw reason
       throw connectError(this.place, orPasswordMissing(reason, this.place, this.#options, NO_PASSWORD), FIXES)
     }
   }
@@ -241,8 +242,19 @@ function reasonOf (error) {
   return typeof inner === 'string' ? new Error(inner) : inner
 }
 
+/** Whether the user was let in, but may not do that. @param {any} error */
+function isForbidden (error) {
+  return error instanceof errors.ResponseError && error.code === types.responseErrorCodes.unauthorized
+}
+
+/** @param {string} place @param {Error} cause */
+function forbidden (place, cause) {
+  return new SluiceError('SLUICE_SINK_CASSANDRA', `${place}: ${cause.message}.`, {
+    cause, fix: 'Grant the user SELECT, MODIFY, CREATE and ALTER on the keyspace.'
+  })
+}
+
 /** Whether the server was not reached, or let nobody in. @param {any} error */
 function isConnection (error) {
-  if (error instanceof errors.ResponseError) return error.code === types.responseErrorCodes.unauthorized
-  return !(error instanceof SluiceError || error instanceof TypeError || error instanceof RangeError)
+  return ![errors.ResponseError, SluiceError, TypeError, RangeError].some(kind => error instanceof kind)
 }

@@ -11,7 +11,7 @@ import { callMessage, loginMessage, MAX_MESSAGE_BYTES, readAnswer, readLogin } f
  * @typedef {import('./protocol.js').Parameter} Parameter
  * @typedef {import('./protocol.js').Answer} Answer
  * @typedef {{host: string, port: number, user: string, password: string, tls: string, ca: string}} Address
- * @typedef {{resolve: (answers: Answer[]) => void, reject: (error: Error) => void}} Waiting
+ * @typedef {{resolve: (answers: Answer[]) => void, reject: (error: Error) => void, late: NodeJS.Timeout}} Waiting
  */
 
 /** Longer than any statement takes that a gateway has executed. */
@@ -61,9 +61,6 @@ export class Wire {
     this.#socket = socket
     socket.setNoDelay(true)
     socket.setKeepAlive(true, KEEP_ALIVE_MS)
-    socket.setTimeout(SILENCE_MS, () => {
-      if (this.#waiting.size > 0) this.close(silence(SILENCE_MS))
-    })
     socket.on('data', piece => {
       try {
         this.#take(piece)
@@ -111,7 +108,7 @@ export class Wire {
       const id = ++this.#lastId
       const bytes = callMessage(id, procedure, parameters)
       if (bytes.length > MAX_MESSAGE_BYTES) return reject(new CallError(`a call of ${bytes.length} bytes, of ${MAX_MESSAGE_BYTES} allowed`))
-      this.#waiting.set(id, { resolve, reject })
+      this.#wait(id, { resolve, reject })
       this.#socket.write(bytes)
     })
   }
@@ -119,8 +116,10 @@ export class Wire {
   /** @param {Error} [why] */
   close (why = new Error('the connection was closed')) {
     this.#end ??= why
-    for (const { reject } of this.#waiting.values()) reject(this.#end)
-    this.#waiting.clear()
+    for (const [id, { reject }] of this.#waiting) {
+      this.#answered(id)
+      reject(this.#end)
+    }
     this.#socket.destroy()
   }
 
@@ -129,11 +128,11 @@ export class Wire {
     /** @type {Promise<Buffer>} */
     const answered = new Promise((resolve, reject) => {
       this.#receive = resolve
-      this.#waiting.set(0n, { resolve: () => {}, reject })
+      this.#wait(0n, { resolve: () => {}, reject })
     })
     this.#socket.write(loginMessage(user, createHash('sha256').update(password).digest()))
     const { refusal, version } = readLogin(await answered)
-    this.#waiting.delete(0n)
+    this.#answered(0n)
     if (refusal !== 0) throw new LoginError(refusal)
     this.version = version
     this.#receive = bytes => this.#answer(bytes)
@@ -165,6 +164,20 @@ export class Wire {
     if (!waiting) return
     if (status === SUCCESS) waiting.resolve(answers())
     else waiting.reject(new CallError(reason))
-    this.#waiting.delete(id) // an answer that cannot be read ends the call with the connection
+    this.#answered(id) // an answer that cannot be read ends the call with the connection
+  }
+
+  /**
+   * For no longer than a server takes for anything, whatever else it answers meanwhile.
+   * @param {bigint} id @param {Omit<Waiting, 'late'>} waiting
+   */
+  #wait (id, waiting) {
+    this.#waiting.set(id, { ...waiting, late: setTimeout(() => this.close(silence(SILENCE_MS)), SILENCE_MS) })
+  }
+
+  /** @param {bigint} id */
+  #answered (id) {
+    clearTimeout(this.#waiting.get(id)?.late)
+    this.#waiting.delete(id)
   }
 }
