@@ -12,7 +12,7 @@ describe('What Kafka in cannot read', function () {
   const suite = KafkaInUnderTest.inSuite()
   const { kafka } = suite
 
-  for (const compression of ['gzip', 'snappy', 'lz4', 'zstd']) {
+  for (const compression of ['gzip', 'lz4', 'zstd']) { // brokers themselves do not accept what snappy makes of it
     it(`keeps a record batch that ${compression} has made too much of, as it is, and goes on behind it`, async () => {
       await kafka.create(suite.topic, 1, { 'max.message.bytes': String(2 ** 24) })
       await suite.produce(rows(0, 10))
