@@ -104,14 +104,14 @@ export function throttledStatus (node) {
   const log = new QuietLog(logOf(node), () => performance.now())
   let toldTopic = ''
   let nextMs = 0
-  let isPending = false
+  let [isPending, isClosed] = [false, false]
   /** @type {NodeJS.Timeout|undefined} */
   let timer
   /** @type {Status} */
   let latest = {}
   const show = () => {
-    if (!isPending) return // it is closed
     isPending = false
+    if (isClosed) return
     const { problem, ...status } = latest
     const topic = problem ? codeOf(problem) || problem.replaceAll(/\d+/g, '') : '' // "last answer 12 s ago" is no news
     if (problem && topic !== toldTopic) log.say('warn', topic, problem)
@@ -123,12 +123,12 @@ export function throttledStatus (node) {
     tell(node, status)
   }
   node.on('close', () => {
-    isPending = false
+    isClosed = true
     clearTimeout(timer)
   })
   return status => {
     latest = status
-    if (isPending) return
+    if (isPending || isClosed) return
     isPending = true
     const waitMs = nextMs - performance.now()
     if (waitMs > SOON_MS) timer = setTimeout(show, waitMs)

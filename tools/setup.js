@@ -1,6 +1,6 @@
 // Makes a fresh clone ready to run: `npm start` and `npm test` call it first. It runs on the machine's own Node, however old (18 or newer),
 // and before anything is installed, so it imports nothing but Node's own modules.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -33,9 +33,9 @@ const SERVERS = [
   { packages: ['libmodbus5'], program: 'libmodbus.so.5', folders: libraryFolders(), skipped: 'Modbus against libmodbus' },
   { packages: ['python3-pip'], program: 'pip3', skipped: 'Modbus, DBC and Sparkplug against independent programs' },
   { packages: ['faketime'], program: 'faketime', skipped: 'a machine whose clock is not set' },
-  { packages: ['default-jre-headless'], program: 'java', skipped: 'Cassandra, Kafka, QuestDB and VoltDB sink and kill tests' },
+  { packages: ['default-jre-headless'], program: 'java', skipped: 'Cassandra and Kafka sinks and kill tests' },
   { packages: ['default-jdk-headless'], program: 'javac', isForEngines: true, skipped: 'the job of engines/flink' },
-  { packages: ['maven'], program: 'mvn', skipped: 'Cassandra, Kafka, QuestDB and VoltDB sink and kill tests' },
+  { packages: ['maven'], program: 'mvn', skipped: 'Cassandra and Kafka sinks and kill tests' },
   { packages: ['systemd'], program: 'systemd-notify', skipped: 'what a gateway tells systemd' },
   { packages: ['chromium'], program: 'chromium', skipped: 'browser tests' }
 ]
@@ -45,9 +45,11 @@ if (process.argv.includes('--tests')) {
   installServers()
   const engines = process.argv.filter(option => option === '--engines')
   const installed = ['clickhouse', 'java', 'node', 'node-red', 'python'].map(name => `servers/${name}/install.js`)
-  for (const script of ['servers/go/build.js', ...installed, 'end-to-end/upgrade/fetch.js']) {
-    run(process.execPath, [join(root, 'test', script), ...engines])
-  }
+  const scripts = ['servers/go/build.js', ...installed, 'end-to-end/upgrade/fetch.js']
+  // At once: most of the time each of them waits for what it fetches.
+  await Promise.all(scripts.map(script => new Promise(resolve => {
+    spawn(process.execPath, [join(root, 'test', script), ...engines], { cwd: root, stdio: 'inherit' }).once('close', resolve)
+  })))
 }
 
 function installDependencies () {
@@ -69,7 +71,9 @@ function installServers () {
   if (isRoot() && onPath('apt-get', [])) {
     console.log(`Installing for the tests: ${missing.map(({ packages }) => packages[0]).join(', ')}.`)
     apt(['update', '-qq'])
-    for (const { packages } of missing) packages.some(name => apt(['install', '-y', '-qq', '--no-install-recommends', name]))
+    if (!aptInstall(missing.map(({ packages }) => packages[0]))) {
+      for (const { packages } of missing) packages.some(name => aptInstall([name]))
+    }
   }
   const absent = missing.filter(server => !isInstalled(server))
   for (const { program, packages, skipped } of absent) {
@@ -78,6 +82,11 @@ function installServers () {
   if (absent.length > 0 && !isRoot()) {
     console.log(`To have them: sudo apt-get install ${absent.map(({ packages }) => packages[packages.length - 1]).join(' ')}`)
   }
+}
+
+/** @param {string[]} packages  of which none is installed where one is unknown */
+function aptInstall (packages) {
+  return apt(['install', '-y', '-qq', '--no-install-recommends', ...packages])
 }
 
 /** @param {string[]} args */

@@ -60,6 +60,7 @@ export class Streams {
    * @throws {SluiceError} SLUICE_PROTOCOL
    */
   setHead (gateway, spool, sources, isAll = true) {
+    if (sources.length === 0 && !this.#gateways.has(gateway)) return { hasLeft: false, lack: null }
     this.#checkGateway(gateway)
     const spools = this.#spools.get(gateway) ?? new Map()
     if (!spools.has(spool) && spools.size >= MAX_SPOOLS) {
@@ -124,6 +125,9 @@ export class Streams {
         sources.delete(source)
         this.#places.add(gateway, { sources: -1 })
       }
+      if (sources.size > 0) continue
+      this.#gateways.delete(gateway)
+      this.#spools.delete(gateway)
     }
   }
 

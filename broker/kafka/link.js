@@ -2,12 +2,11 @@ import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoff } from '../../gateway/base/backoff.js'
 import { SluiceError } from '../../gateway/base/errors.js'
-import { TopicReader } from '../../gateway/kafka/reader.js'
 import { isForTopic } from '../topics.js'
 import { Incoming } from './incoming.js'
 import { Outgoing, OVERHEAD_BYTES } from './outgoing.js'
-import { Retained } from './retained.js'
-import { onceCreated, STAGE_TOPICS, stageTopicOf, stageTopicsFor } from './topics.js'
+import { Reading } from './reading.js'
+import { gatewayOf, onceCreated, STAGE_TOPICS, stagePartitionOf, stageTopicOf, stageTopicsFor } from './topics.js'
 
 /**
  * @typedef {import('./topics.js').StageTopicName} StageTopicName
@@ -25,14 +24,14 @@ import { onceCreated, STAGE_TOPICS, stageTopicOf, stageTopicsFor } from './topic
  */
 
 /** @type {StageTopicName[]} */
-const NAMES = ['data', 'state', 'control', 'resent']
+const NAMES = ['data', 'heads', 'sinks', 'control', 'resent']
 const WATCH_MS = 2000
 const RETRY_MS = { first: 200, max: 3000, jitter: 0.5 }
 const MAX_MESSAGE_BYTES = 'max.message.bytes'
 
 /**
- * What staging needs of an MQTT client, over a Kafka cluster: it connects again without end, has what is retained at hand when it has
- * connected, and passes on what its subscriptions are for. `connect` says whether the session goes on: whether what was sent before is
+ * What staging needs of an MQTT client, over a Kafka cluster: it connects again without end, and passes on what its subscriptions are for.
+ * `connect` says whether the session goes on: whether what was sent before is
  * there, as far as can be seen. A topic that was deleted, or made again, has lost it.
  */
 export class KafkaLink extends EventEmitter {
@@ -43,11 +42,10 @@ export class KafkaLink extends EventEmitter {
   #outgoing
   /** @type {Incoming|null} */
   #incoming = null
-  #retained = new Retained()
   /** @type {Found|null} */
   #topics = null
-  /** @type {Map<StageTopicName, {read: Promise<unknown>, close: () => Promise<void>}>} */
-  #readers = new Map()
+  /** @type {Map<StageTopicName, Reading>} */
+  #readings = new Map()
   /** @type {Set<string>} */
   #filters = new Set()
   /** The id of the topic that holds what was sent. */
@@ -90,7 +88,8 @@ export class KafkaLink extends EventEmitter {
     }
     const value = typeof payload === 'string' ? Buffer.from(payload) : payload
     const { partitions } = this.#topics[name]
-    this.#outgoing.publish(STAGE_TOPICS[name].name, partitions.length, topic, retain && value.length === 0 ? null : value, callback)
+    const partition = stagePartitionOf(name, topic, partitions.length)
+    this.#outgoing.publish(STAGE_TOPICS[name].name, partition, topic, retain && value.length === 0 ? null : value, callback)
   }
 
   /** @type {import('../client.js').BrokerClient['subscribe']} */
@@ -114,7 +113,7 @@ export class KafkaLink extends EventEmitter {
     this.connected = false
     this.#outgoing.close()
     this.#alarm.resolve(undefined)
-    await Promise.all([this.#incoming?.close(), this.#closeReaders()])
+    await Promise.all([this.#incoming?.close(), this.#closeReadings()])
     await this.#client.close()
   }
 
@@ -143,17 +142,15 @@ export class KafkaLink extends EventEmitter {
     this.#options.onProblem(this.#problems.values().next().value ?? null)
   }
 
-  /** Resolves once what is retained is known. */
   async #open () {
     const found = await this.#findTopics()
     const isOther = this.#lost !== '' || NAMES.some(name => found[name].id !== this.#topics?.[name].id)
     this.#topics = found
     if (isOther) {
       this.#lost = this.#session = ''
-      await this.#closeReaders()
+      await this.#closeReadings()
       this.#outgoing.maxBytes = await this.#maxMessageBytes()
     }
-    await this.#reader('state')
   }
 
   /** @returns {Promise<Found>} */
@@ -201,66 +198,59 @@ export class KafkaLink extends EventEmitter {
   /** @param {string[]} filters */
   async #subscribe (filters) {
     for (const filter of filters) this.#filters.add(filter)
-    await Promise.all([...new Set(filters.flatMap(stageTopicsFor))].map(name => this.#listenTo(name)))
-    for (const [topic, payload] of this.#retained) {
+    await Promise.all(NAMES.map(async name => {
+      const its = filters.filter(filter => stageTopicsFor(filter).includes(name))
+      if (its.length > 0) await this.#listenTo(name, its)
+    }))
+  }
+
+  /** @param {StageTopicName} name @param {string[]} filters */
+  async #listenTo (name, filters) {
+    const { group, window, onShare } = this.#options
+    if (name === 'data' && group) {
+      this.#incoming ??= new Incoming({
+        cluster: this.#server,
+        client: this.#client,
+        group,
+        window,
+        onMessage: (packet, ack) => this.#pass(packet.topic, packet.payload, false, ack),
+        onShare: partitions => onShare(partitions, this.#topics?.data.partitions.length ?? 0),
+        onProblem: problem => this.#report('group', problem)
+      })
+      return
+    }
+    const reading = this.#reading(name)
+    await reading.read
+    for (const [topic, payload] of reading.retained) {
       if (filters.some(filter => isForTopic(filter, topic))) this.#pass(topic, payload, true)
     }
   }
 
-  /** @param {StageTopicName} name */
-  async #listenTo (name) {
-    const { group, window, onShare } = this.#options
-    if (name !== 'data' || !group) return this.#reader(name)
-    this.#incoming ??= new Incoming({
-      cluster: this.#server,
-      client: this.#client,
-      group,
-      window,
-      onMessage: (packet, ack) => this.#pass(packet.topic, packet.payload, false, ack),
-      onShare: partitions => onShare(partitions, this.#topics?.data.partitions.length ?? 0),
-      onProblem: problem => this.#report('group', problem)
+  /** Of what is subscribed to. @param {StageTopicName} name */
+  #reading (name) {
+    const all = [...this.#filters].filter(filter => stageTopicsFor(filter).includes(name)).map(gatewayOf)
+    const gateways = all.includes(null) ? null : /** @type {string[]} */ (all)
+    const before = this.#readings.get(name)
+    if (before?.includes(gateways)) return before
+    before?.close()
+    const reading = new Reading(this.#server, {
+      name,
+      gateways,
+      onMessage: (topic, payload) => { if (this.connected) this.#pass(topic, payload, false) },
+      onLost: () => {
+        this.#lost = STAGE_TOPICS[name].name
+        this.#alarm.resolve(undefined)
+      },
+      onProblem: problem => this.#report(name, problem)
     })
+    this.#readings.set(name, reading)
+    return reading
   }
 
-  /** Resolves once all that was there has been read, or will be. @param {StageTopicName} name */
-  #reader (name) {
-    let reader = this.#readers.get(name)
-    if (!reader) {
-      const isRetained = name === 'state'
-      const { promise: read, resolve: onRead } = Promise.withResolvers()
-      if (isRetained) this.#retained.clear()
-      const opened = new TopicReader(this.#server, {
-        topic: STAGE_TOPICS[name].name,
-        isLate: !isRetained,
-        onRead: () => onRead(undefined),
-        onReset: () => {
-          if (this.#readers.get(name) !== reader) return
-          this.#lost = STAGE_TOPICS[name].name
-          this.#alarm.resolve(undefined)
-        },
-        onRecords: messages => {
-          if (this.#readers.get(name) === reader) for (const message of messages) this.#take(message, isRetained)
-        },
-        onProblem: problem => this.#report(name, problem)
-      })
-      reader = { read, close: () => opened.close() }
-      this.#readers.set(name, reader)
-    }
-    return reader.read
-  }
-
-  async #closeReaders () {
-    const readers = [...this.#readers.values()]
-    this.#readers.clear()
-    await Promise.all(readers.map(({ close }) => close()))
-  }
-
-  /** @param {KafkaMessage} message @param {boolean} isRetained */
-  #take ({ key, value }, isRetained) {
-    const topic = String(key)
-    const payload = value ?? EMPTY
-    if (isRetained && !this.#retained.set(topic, payload)) return
-    if (this.connected) this.#pass(topic, payload, false)
+  async #closeReadings () {
+    const readings = [...this.#readings.values()]
+    this.#readings.clear()
+    await Promise.all(readings.map(reading => reading.close()))
   }
 
   /** @param {string} topic @param {Buffer} payload @param {boolean} retain @param {() => void} [ack] */
@@ -271,8 +261,6 @@ export class KafkaLink extends EventEmitter {
     this.#onMessage(packet, ack)
   }
 }
-
-const EMPTY = Buffer.alloc(0)
 
 /** @param {string} topic @param {string} place */
 function lostTopic (topic, place) {

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ProduceAcks, produceV9 } from '@platformatic/kafka'
 import { backoff } from '../../gateway/base/backoff.js'
 import { isAnswer } from '../../gateway/kafka/client.js'
-import { partitionOf } from './topics.js'
 
 /**
  * @typedef {{key: Buffer, value: Buffer|null, callback?: (error?: any) => void}} Waiting
@@ -45,15 +44,14 @@ export class Outgoing {
 
   /**
    * @param {string} topic
-   * @param {number} partitions  of it
+   * @param {number} number  of the partition
    * @param {string} key
    * @param {Buffer|null} value
    * @param {Waiting['callback']} [callback]
    */
-  publish (topic, partitions, key, value, callback) {
-    const partition = partitionOf(key, partitions)
-    const name = `${topic}:${partition}`
-    const its = this.#partitions.get(name) ?? { topic, partition, waiting: [], isSending: false }
+  publish (topic, number, key, value, callback) {
+    const name = `${topic}:${number}`
+    const its = this.#partitions.get(name) ?? { topic, partition: number, waiting: [], isSending: false }
     this.#partitions.set(name, its)
     its.waiting.push({ key: Buffer.from(key), value, callback })
     this.#waiting++

@@ -1,42 +1,49 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { compatibilityPartitioner } from '@platformatic/kafka'
 import { isAnswer } from '../../gateway/kafka/client.js'
-import { ROOT } from '../topics.js'
+import { parseTopic, ROOT } from '../topics.js'
 
 /**
- * Where the messages of the staging protocol are in a Kafka cluster: four topics, in which the key of each record is the topic that the
+ * Where the messages of the staging protocol are in a Kafka cluster: five topics, in which the key of each record is the topic that the
  * message has in MQTT (broker/topics.js). Anybody may create them before, with other numbers of partitions and other settings.
  *
  * @typedef {object} StageTopic
  * @property {string} name
  * @property {number} partitions  where it is created
  * @property {Record<string, string>} configs  likewise
+ * @property {boolean} [isRetained]  as MQTT calls it: the newest of each key is all that counts
+ * @property {boolean} [isPaced]  it holds no batches, and much that is for others
  */
 
 const HOUR_MS = String(3_600_000)
+const RETAINED = {
+  isRetained: true,
+  configs: {
+    'cleanup.policy': 'compact', 'segment.bytes': String(2 ** 24), 'segment.ms': HOUR_MS, 'min.cleanable.dirty.ratio': '0.1'
+  }
+}
+/** Of what is about one gateway: it reads a partition only, with what is about others there. */
+const GATEWAY_PARTITIONS = 24
 
-/** @satisfies {Record<string, StageTopic>} */
-export const STAGE_TOPICS = {
+export const STAGE_TOPICS = topics({
   /** Batches. The members of a group share its partitions; those of one source are in one of them. */
   data: { name: 'sluice_stage_data', partitions: 12, configs: {} },
-  /** What MQTT calls retained: the newest of each key is all that counts. It is read whole by everybody, so it is to be small. */
-  state: {
-    name: 'sluice_stage_state',
-    partitions: 1,
-    configs: {
-      'cleanup.policy': 'compact', 'segment.bytes': String(2 ** 24), 'segment.ms': HOUR_MS, 'min.cleanable.dirty.ratio': '0.1'
-    }
-  },
+  heads: { name: 'sluice_stage_heads', partitions: GATEWAY_PARTITIONS, isPaced: true, ...RETAINED },
+  /** It is read whole by everybody, so it is to be small. */
+  sinks: { name: 'sluice_stage_sinks', partitions: 1, isPaced: true, ...RETAINED },
   /** What spools and readers tell each other, and is out of date soon. */
-  control: { name: 'sluice_stage_control', partitions: 1, configs: { 'retention.ms': HOUR_MS } },
+  control: { name: 'sluice_stage_control', partitions: GATEWAY_PARTITIONS, isPaced: true, configs: { 'retention.ms': HOUR_MS } },
   /** Batches, again, each for one reader. */
   resent: { name: 'sluice_stage_resent', partitions: 1, configs: { 'retention.ms': HOUR_MS } }
-}
+})
+
+/** @template {string} Name @param {Record<Name, StageTopic>} all */
+function topics (all) { return all }
 
 /** @typedef {keyof typeof STAGE_TOPICS} StageTopicName */
 
 /** @type {Readonly<Record<string, StageTopicName>>} by the kind of message */
-const TOPIC_OF = { data: 'data', head: 'state', sinks: 'state', echo: 'control', commit: 'control', resend: 'control', resent: 'resent' }
+const TOPIC_OF = { data: 'data', head: 'heads', sinks: 'sinks', echo: 'control', commit: 'control', resend: 'control', resent: 'resent' }
 
 /** @param {string} topic  of MQTT @returns {StageTopicName} */
 export function stageTopicOf (topic) {
@@ -47,6 +54,20 @@ export function stageTopicOf (topic) {
 export function stageTopicsFor (filter) {
   const kind = kindOf(filter)
   return kind in TOPIC_OF ? [TOPIC_OF[kind]] : /** @type {StageTopicName[]} */ (Object.keys(STAGE_TOPICS))
+}
+
+/** The gateway that a filter's messages are about; null: they may be about any. @param {string} filter */
+export function gatewayOf (filter) {
+  const about = parseTopic(filter)
+  return about && 'gateway' in about && about.gateway !== '+' ? about.gateway : null
+}
+
+/**
+ * Batches are shared by their sources; of all else those about a gateway are in one partition.
+ * @param {StageTopicName} name @param {string} topic  of MQTT @param {number} partitions
+ */
+export function stagePartitionOf (name, topic, partitions) {
+  return partitionOf(name === 'data' ? topic : gatewayOf(topic) ?? topic, partitions)
 }
 
 /** @param {string} topic  or a filter */

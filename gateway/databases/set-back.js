@@ -63,7 +63,7 @@ function holds (row, { table, gateway, source, epoch, seq }) {
 export function setBack (place) {
   const what = 'commit records that this sink left are gone: the database was set back, or another has taken its place'
   return new SluiceError(SET_BACK, `${place}: ${what}.`, {
-    fix: 'Nothing: what is missing is stored again, as far as spools still have it.'
+    fix: 'Nothing has to be done: what is missing is stored again, as far as spools still have it.'
   })
 }
 

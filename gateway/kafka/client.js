@@ -165,7 +165,8 @@ export function reasonOf (error) {
   const inner = error.apiId ? undefined : error.errors?.[0] ?? error.cause
   if (inner) return reasonOf(inner)
   const code = error.apiId ?? (String(error.code).startsWith('PLT_') ? undefined : error.code)
-  return Object.assign(new Error(error.message.replace(/\.$/, ''), { cause: error }), code && { code })
+  // The broker's own words, where it has any, say which name or limit it is about.
+  return Object.assign(new Error((error.serverErrorMessage ?? error.message).replace(/\.$/, ''), { cause: error }), code && { code })
 }
 
 /** Whether a broker has answered, and did not let the request in for a reason of its own. @param {unknown} error */

@@ -37,6 +37,8 @@ import { boundsOf } from './offsets.js'
  * @property {(stream: Stream) => void} onMissing  its topic is gone, or another one
  * @property {(stream: Stream, end: bigint) => void} [onNothing]  the brokers say that they have nothing more before that offset
  * @property {(problem: unknown) => void} onProblem  null: it has passed
+ * @property {number} [paceMs]  for streams that are never many and for which nobody waits: after some answers in a row, so long from each
+ *   to the next
  *
  * @typedef {object} Position
  * @property {Stream} stream
@@ -61,6 +63,9 @@ const NONE = 0
 /** Of requests in which a stream is missing that waits for its deliveries, and of all others. */
 const SHORT_WAIT_MS = 20
 const LONG_WAIT_MS = 500
+/** Of those that have a pace. */
+const PACED_WAIT_MS = 5000
+const PACED_IN_A_ROW = 10
 
 const PAUSE_MS = { first: 50, max: 2000, jitter: 0.2 }
 const LOOK_AGAIN_MS = 20
@@ -78,6 +83,8 @@ export class Fetcher {
   #isClosed = false
   #heldBytes = 0
   #failures = 0
+  /** When the next answer is due, at its pace. */
+  #dueMs = 0
 
   /** @param {KafkaClient} client  for nothing else @param {Handlers} handlers */
   constructor (client, handlers) {
@@ -148,6 +155,7 @@ export class Fetcher {
       const answer = await this.#client.ask(fetchApi, node, ...this.#request(node, positions))
         .catch(error => error.response?.responses ? error.response : Promise.reject(error))
       await this.#take(positions, answer)
+      await this.#keepPace()
     } catch (error) {
       for (const position of positions) position.leader = null
       await this.#failed(error)
@@ -169,9 +177,17 @@ export class Fetcher {
         partitionMaxBytes: suspect === at ? MAX_HELD_BYTES : MAX_STREAM_BYTES // to see what follows
       }))
     }))
-    const maxWaitMs = all.length > positions.length ? SHORT_WAIT_MS : LONG_WAIT_MS
+    const longWaitMs = this.#handlers.paceMs ? PACED_WAIT_MS : LONG_WAIT_MS
+    const maxWaitMs = all.length > positions.length ? SHORT_WAIT_MS : longWaitMs
     const maxBytes = Math.max(MAX_STREAM_BYTES, MAX_HELD_BYTES - this.#heldBytes)
     return [maxWaitMs, 1, maxBytes, FetchIsolationLevels.READ_COMMITTED, NO_SESSION, OUTSIDE_SESSIONS, topics, [], '']
+  }
+
+  async #keepPace () {
+    const { paceMs = 0 } = this.#handlers
+    const nowMs = performance.now()
+    this.#dueMs = Math.max(this.#dueMs, nowMs - PACED_IN_A_ROW * paceMs) + paceMs
+    if (this.#dueMs > nowMs && !this.#isClosed) await sleep(this.#dueMs - nowMs, undefined, { ref: false })
   }
 
   /** @param {Position[]} positions @param {import('./fetch.js').Answer} answer */

@@ -12,7 +12,9 @@ import { boundsOf } from './offsets.js'
  *
  * @typedef {object} ReaderOptions
  * @property {string} topic  it may be missing, and come later
+ * @property {(count: number) => number[]} [partitions]  those that are wanted of so many; all of them otherwise
  * @property {boolean} [isLate]  what was there before it is not wanted
+ * @property {number} [paceMs]  see Fetcher
  * @property {() => void} [onReset]  what was read does not count: the topic is another one now, or has lost its end. It is read again
  * @property {(messages: KafkaMessage[], partition: number) => Promise<void>|void} onRecords  one call at a time for each partition
  * @property {() => void} [onRead]  all that was in the topic when reading began, or began again, has been read
@@ -42,6 +44,7 @@ export class TopicReader {
     this.#options = options
     this.#client = cluster.client()
     this.#fetcher = new Fetcher(this.#client, {
+      paceMs: options.paceMs,
       onRecords: async (stream, messages, next) => {
         if (messages.length > 0) await options.onRecords(messages, stream.partition)
         this.#reached(stream, next)
@@ -79,14 +82,13 @@ export class TopicReader {
   }
 
   async #look () {
-    const { topic: name } = this.#options
+    const { topic: name, partitions = allOf } = this.#options
     const topic = (await this.#client.topics([name])).get(name)
     if (this.#topicId !== '' && topic?.id !== this.#topicId) this.#reset()
     if (!topic) return
     this.#isBeginning ||= this.#topicId === ''
-    const fresh = topic.partitions.flatMap((_, partition) => {
-      return this.#streams.has(partition) ? [] : [{ topic: name, topicId: topic.id, partition }]
-    })
+    const fresh = partitions(topic.partitions.length).filter(partition => !this.#streams.has(partition))
+      .map(partition => ({ topic: name, topicId: topic.id, partition }))
     if (fresh.length === 0) return
     const bounds = await boundsOf(this.#client, fresh, ({ partition }) => topic.partitions[partition].leader)
     this.#topicId = topic.id
@@ -128,3 +130,6 @@ export class TopicReader {
     if (!this.#closing.signal.aborted) this.#options.onProblem(/** @type {Error|null} */ (problem))
   }
 }
+
+/** @param {number} count */
+function allOf (count) { return Array.from({ length: count }, (_, partition) => partition) }

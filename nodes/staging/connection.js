@@ -1,7 +1,5 @@
 import { connect } from '../../broker/connection/connection.js'
 import { gatewayId } from '../../broker/gateway-id.js'
-import { connectKafka } from '../../broker/kafka/connection.js'
-import { preflight as kafkaPreflight } from '../../broker/kafka/preflight.js'
 import { preflight } from '../../broker/preflight/preflight.js'
 import { SluiceError, describe } from '../../gateway/base/errors.js'
 import { dataDir, logOf } from '../node.js'
@@ -16,15 +14,18 @@ import { checkOnce } from './check.js'
 const SESSION_EXPIRY_SECONDS = 7 * 86_400
 
 /**
- * What batches can be staged in, by the type of the config node.
- * @type {Record<string, {
+ * What batches can be staged in, by the type of the config node. What few gateways have is loaded when it is first used.
+ * @type {Record<string, () => Promise<{
  *   connect: (options: any, clientOptions: ClientOptions & Wanted) => import('../../broker/client.js').BrokerConnection,
  *   preflight: typeof preflight
- * }>}
+ * }>>}
  */
 const BROKERS = {
-  'sluice-broker': { connect, preflight },
-  'sluice-kafka-server': { connect: connectKafka, preflight: kafkaPreflight }
+  'sluice-broker': async () => ({ connect, preflight }),
+  'sluice-kafka-server': async () => ({
+    connect: (await import('../../broker/kafka/connection.js')).connectKafka,
+    preflight: (await import('../../broker/kafka/preflight.js')).preflight
+  })
 }
 
 /**
@@ -33,14 +34,15 @@ const BROKERS = {
  * @param {string} broker  id of the config node
  * @param {ClientOptions & Wanted} clientOptions
  */
-export function connectTo (RED, broker, clientOptions) {
+export async function connectTo (RED, broker, clientOptions) {
   const node = RED.nodes.getNode(broker)
-  const kind = node?.options ? BROKERS[node.type] : undefined
-  if (!kind) {
+  const load = node?.options ? BROKERS[node.type] : undefined
+  if (!load) {
     throw new SluiceError('SLUICE_BROKER_MISSING', 'The broker of this node is missing or not set up.', {
       fix: 'Choose a broker in its form, and deploy.'
     })
   }
+  const kind = await load()
   const check = (/** @type {string} */ gateway) => checkOnce(node, () => kind.preflight(node.options, { gateway }))
   return { connection: kind.connect(node.options, clientOptions), check }
 }
@@ -56,7 +58,7 @@ export async function openConnection (RED, node, { broker, role, ...options }) {
   const gateway = await gatewayId(dataDir(RED))
   const clientId = `sluice-${gateway}-${role}-${node.id}`
   const session = { clientId, clean: false, sessionExpirySeconds: SESSION_EXPIRY_SECONDS, group: role === 'in' ? clientId : undefined }
-  const { connection, check } = connectTo(RED, broker, { ...session, ...options, log: logOf(node) })
+  const { connection, check } = await connectTo(RED, broker, { ...session, ...options, log: logOf(node) })
   const opened = {
     gateway,
     connection,

@@ -1,4 +1,3 @@
-import { KafkaConsumer } from '../../broker/kafka-in/consumer.js'
 import { messageReader } from '../../broker/kafka-in/messages.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { namingDisk } from '../../gateway/base/disk-full.js'
@@ -6,7 +5,6 @@ import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { headlineOf } from '../../gateway/base/headlines.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
-import { reasonOf } from '../../gateway/kafka/client.js'
 import { Mapper } from '../../gateway/messages/mapping/mapping.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
@@ -59,6 +57,7 @@ export default function (RED) {
 
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options @param {Mapper} mapper */
 async function open (RED, node, options, mapper) {
+  const { KafkaConsumer } = await import('../../broker/kafka-in/consumer.js')
   const name = nameOf(RED, node)
   const key = node.name || node.id
   const refused = await openQueue(RED.settings.userDir, { key: `${key} (refused)`, name: `${name} (refused)` }, logOf(node))
@@ -119,8 +118,7 @@ function topicsOf (names) {
 /** @param {KafkaServer} server @param {Error} problem */
 function failureOf (server, problem) {
   const error = server.failure(problem)
-  if (error instanceof SluiceError) return error
-  return new SluiceError('SLUICE_SINK_KAFKA', `${server.place}: ${describe(reasonOf(error))}.`, { cause: error })
+  return error instanceof SluiceError ? error : server.otherFailure(error)
 }
 
 /**

@@ -47,7 +47,7 @@ async function open (RED, path, broker, log) {
     return reader.startsWith(own) && !hasReader(configsOf(RED), gateway, { id: reader.slice(own.length), consumer })
   }
   const requiredSinks = await RequiredSinks.open({ path, gateway, log, isGone })
-  const connect = (/** @type {string} */ clientId) => connectTo(RED, broker, { clientId }).connection
+  const connect = async (/** @type {string} */ clientId) => (await connectTo(RED, broker, { clientId })).connection
   const ghosts = new Ghosts(connect, `sluice-${gateway}-ghosts-${broker}`, log, clearing.get(path))
   requiredSinks.on('ghost', (consumer, reader) => ghosts.clear(consumerTopics(consumer).sinks(reader)))
   /** Stage ins that have heard a spool of it since the flows were started. @type {Set<string>} */
@@ -86,7 +86,7 @@ class Ghosts {
   #topics = new Set()
 
   /**
-   * @param {(clientId: string) => import('../../broker/client.js').BrokerConnection} connect
+   * @param {(clientId: string) => Promise<import('../../broker/client.js').BrokerConnection>} connect
    * @param {string} clientId
    * @param {import('../../gateway/base/log.js').Log} log
    * @param {Promise<void>} [idle]  resolves once nobody else has a connection under that id
@@ -109,7 +109,7 @@ class Ghosts {
 
   /** @param {string} topic */
   async #clear (topic) {
-    const connection = this.connect(this.clientId)
+    const connection = await this.connect(this.clientId)
     try {
       await connected(connection)
       await within(new Promise((resolve, reject) => {

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { Consumer } from '../../broker/in/consumer.js'
 import { Members } from '../../broker/in/members.js'
-import { Share } from '../../broker/kafka/share.js'
 import { localCommits, localReaders } from '../../broker/local.js'
 import { brokerIdOf } from '../../broker/stage-options.js'
 import { level } from '../../broker/topics.js'
@@ -82,13 +81,10 @@ export default function (RED) {
 async function open (RED, node, options, mapper) {
   const key = node.name || node.id
   const name = nameOf(RED, node)
-  const members = membersOf(options)
+  const { members, onShare } = await membersOf(options)
   const refused = await openQueue(RED.settings.userDir, { key: `${key} (refused)`, name: `${name} (refused)` }, logOf(node))
   const { receiveMaximum } = options
   const broker = brokerIdOf(options)
-  const onShare = (/** @type {number[]} */ partitions, /** @type {number} */ all) => {
-    if (members instanceof Share) members.assigned(partitions, all)
-  }
   const wanted = { broker, role: /** @type {const} */ ('in'), receiveMaximum, ...kafkaGroupOf(options), onShare }
   const link = await openConnection(RED, node, wanted).catch(async error => {
     await refused.close()
@@ -156,9 +152,12 @@ async function open (RED, node, options, mapper) {
   return { link, connection, consumer, meter, get thirdParty () { return thirdParty }, refused, isGone, stop }
 }
 
-/** With whom it shares what it reads. @param {any} options @returns {import('../../broker/in/contract.js').Sharing} */
-function membersOf ({ via, group, member, members }) {
-  return via === 'kafka' && group ? new Share() : new Members(member, members)
+/** With whom it shares what it reads. @param {any} options */
+async function membersOf ({ via, group, member, members }) {
+  if (via !== 'kafka' || !group) return { members: new Members(member, members) }
+  const { Share } = await import('../../broker/kafka/share.js')
+  const share = new Share()
+  return { members: share, onShare: (/** @type {number[]} */ partitions, /** @type {number} */ all) => share.assigned(partitions, all) }
 }
 
 /** Its consumer group in Kafka: who reads the same for the same sinks is a member of it. @param {any} options */

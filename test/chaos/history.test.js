@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { chaos } from '../cli/process.js'
 import { requireMosquitto } from '../servers/mosquitto.js'
 
-const EVENTS = 24
+const EVENTS = 16
 
 describe('History test', function () {
   this.timeout(600_000)

@@ -13,7 +13,7 @@ describe('Staged in Kafka', function () {
   before(function () { requireServer(this, 'kafka', missingKafka()) })
 
   it('nothing is lost and nothing doubled while gateway and Kafka are killed, and partitions are emptied', async () => {
-    const { code, stdout, stderr } = await chaos('--broker', 'kafka', '--sinks', 'sqlite', '--kills', '12', '--seed', '1').exit
+    const { code, stdout, stderr } = await chaos('--broker', 'kafka', '--sinks', 'sqlite', '--kills', '6', '--seed', '1').exit
     expect(code, `${stdout}\n${stderr}`).to.equal(0)
     const { produced, killed, ...result } = resultIn(stdout)
     expect(produced).to.be.greaterThan(1000)
@@ -23,10 +23,10 @@ describe('Staged in Kafka', function () {
 
   it('nothing is lost and nothing doubled while members of a group are killed', async function () {
     requirePostgresql(this)
-    const { code, stdout, stderr } = await members('--seconds', '25', '--rate', '20000', '--every', '8').exit
+    const { code, stdout, stderr } = await members('--seconds', '15', '--rate', '20000', '--every', '5').exit
     expect(code, `${stdout}\n${stderr}`).to.equal(0)
     const { kills, produced, stored } = resultIn(stdout)
-    expect(kills).to.equal(2)
+    expect(kills).to.be.greaterThan(0)
     expect(produced).to.be.greaterThan(1000)
     expect(stored).to.equal(produced)
   })

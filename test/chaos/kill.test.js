@@ -17,8 +17,8 @@ describe('Kill test', function () {
     requirePostgresql(this)
   })
 
-  it('loses nothing and doubles nothing while gateway, Mosquitto and PostgreSQL are killed 24 times', async () => {
-    const { code, stdout, stderr } = await chaos('--kills', '24').exit
+  it('loses nothing and doubles nothing while gateway, Mosquitto and PostgreSQL are killed 16 times', async () => {
+    const { code, stdout, stderr } = await chaos('--kills', '16').exit
     const last = stdout.trimEnd().split('\n').at(-1) ?? ''
     console.log(`      ${last}`)
     expect(code, `${stdout}\n${stderr}`).to.equal(0)
@@ -26,12 +26,12 @@ describe('Kill test', function () {
     const { produced, ...result } = JSON.parse(last)
     expect(produced).to.be.greaterThan(1000)
     expect(result.sources).to.include.members(['machine', 'n2k.Rudder', 'devices'])
-    expect(result).to.deep.include({ kills: 24, stored: produced, lost: 0, countedLost: 0, doubled: 0 })
+    expect(result).to.deep.include({ kills: 16, stored: produced, lost: 0, countedLost: 0, doubled: 0 })
     expect(result.sinks).to.deep.equal({
       sqlite: { stored: produced, lost: 0, countedLost: 0, doubled: 0 },
       postgresql: { stored: produced, lost: 0, countedLost: 0, doubled: 0 }
     })
-    expect(result.killed).to.deep.equal({ gateway: 12, broker: 6, brokerForgot: 3, postgresql: 6 })
+    expect(result.killed).to.deep.equal({ gateway: 8, broker: 4, brokerForgot: 2, postgresql: 4 })
   })
 
   it('leaves nothing behind when interrupted', async () => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Batch, pickOf } from '../../gateway/batch/batch.js'
 import { connect } from '../../gateway/databases/voltdb/connection.js'
+import { nameIn } from '../../gateway/databases/voltdb/dialect.js'
 import { isTransient } from '../../gateway/databases/voltdb/sink.js'
 import { requireServer } from '../servers/programs.js'
 import { missingVoltdb, startVoltdb } from '../servers/voltdb.js'
@@ -160,6 +161,15 @@ describe('VoltDB sink', () => {
     const [{ time, ...stored }] = await rows('press')
     expect(time).to.equal(T0)
     expect(stored).to.deep.equal(Object.fromEntries(names.map((name, i) => [name === 'time_ns' ? 'time_ns~field' : name, i])))
+  })
+
+  it('stores under names that are longer than it can have, and finds their columns again', async () => {
+    const names = ['x'.repeat(255), `${'x'.repeat(254)}y`, 'A'.repeat(200), '日'.repeat(100), 'short']
+    const row = (/** @type {number} */ first) => rowOf(Object.fromEntries(names.map((name, i) => [name, ['float64', first + i]])))
+    await (await openSink()).write([row(0)])
+    await (await openSink()).write([row(10)])
+    const columns = names.map(nameIn)
+    expect(await query(`SELECT ${columns.join(', ')} FROM press ORDER BY short`)).to.deep.equal([[0, 1, 2, 3, 4], [10, 11, 12, 13, 14]])
   })
 
   it('makes dead letters of rows with texts that are too long', async () => {

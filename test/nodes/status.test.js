@@ -26,6 +26,19 @@ describe('throttled status', () => {
     expect(shown[1].atMs - shown[0].atMs).to.be.at.least(950)
   })
 
+  it('shows nothing of a node that was closed while it opened, whatever it says then', async () => {
+    /** @type {string[]} */
+    const shown = []
+    const node = Object.assign(new EventEmitter(), { status: (/** @type {{text: string}} */ { text }) => shown.push(text) })
+    const show = throttledStatus(node)
+
+    node.emit('close')
+    show({ text: 'connecting' })
+    await sleep(20)
+
+    expect(shown).to.deep.equal([])
+  })
+
   it('shows nothing twice, but what an error has replaced', async () => {
     /** @type {string[]} */
     const shown = []

@@ -1,5 +1,5 @@
 import { withDefaults } from '../../base/defaults.js'
-import { SluiceError } from '../../base/errors.js'
+import { describe, SluiceError } from '../../base/errors.js'
 import { isAnswer, isAnswered, KafkaClient, reasonOf } from '../../kafka/client.js'
 import { connectError, orPasswordMissing } from '../connecting/failure.js'
 import { testInTime } from '../connecting/limits.js'
@@ -60,6 +60,11 @@ export class KafkaServer {
   failure (error) {
     if (!isConnection(error)) return error
     return connectError(this.place, orPasswordMissing(reasonOf(error), this.place, this.#options, [/SASL/i]), FIXES)
+  }
+
+  /** Any other, in its words. @param {any} error */
+  otherFailure (error) {
+    return new SluiceError('SLUICE_SINK_KAFKA', `${this.place}: ${describe(reasonOf(error))}.`, { cause: error })
   }
 
   /** @param {{signal?: AbortSignal}} [options] */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { compatibilityPartitioner } from '@platformatic/kafka'
-import { describe, SluiceError } from '../../base/errors.js'
+import { SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { Turns } from '../../base/turns.js'
 import { isAnswer, reasonOf } from '../../kafka/client.js'
@@ -95,7 +95,7 @@ export async function open (given, { server }) {
     dialect,
     place: server.place,
     isTransient,
-    failure: error => new SluiceError('SLUICE_SINK_KAFKA', `${server.place}: ${describe(reasonOf(error))}.`, { cause: error }),
+    failure: error => server.otherFailure(error),
     use: (work, signal) => orAborted(turns.run(() => attempt(() => work({ records: [] })), signal), signal),
     async prepareCommits () {
       cluster = (await client.cluster()).id
@@ -132,7 +132,9 @@ export async function open (given, { server }) {
     async prepareTable (_session, name, arranged, withSource) {
       const columns = columnsOf(arranged, dialect, withSource, options)
       const topic = topicName(name)
-      const { partitions } = await client.ensureTopic(topic, { partitions: options.partitions || -1 })
+      const { partitions } = await client.ensureTopic(topic, { partitions: options.partitions || -1 }).catch(error => {
+        throw isAnswer(error, 'INVALID_TOPIC_EXCEPTION') ? impossible(topic, error) : error
+      })
       const limit = Number((await client.configsOf(topic, ['max.message.bytes'])).get('max.message.bytes') ?? DEFAULT_MAX_BYTES)
       maxBytes = Math.min(maxBytes, limit)
       const { format, keyTag } = options
@@ -174,6 +176,13 @@ function partitionOf (key, partitions) {
 function storeRow (id) {
   const numbers = { seq: 0, last: 0, hash: 0, staged: 0, stored: 0, dead: 0, before: 0 }
   return { table: '', gateway: id, source: '', epoch: '', ...numbers }
+}
+
+/** Of names that differ only by points and underscores, a cluster has one. @param {string} topic @param {unknown} error */
+function impossible (topic, error) {
+  return new SluiceError('SLUICE_SINK_IDENTIFIER', `Kafka cannot have the topic "${topic}": ${reasonOf(error).message}.`, {
+    cause: error, fix: 'Rename the source, or set another topic.'
+  })
 }
 
 /** @param {string} place */

@@ -34,7 +34,7 @@ export async function open (given, { server }) {
     textKind: 'VARCHAR',
     async facts (signal) {
       const table = nameIn(options.table)
-      const columns = await readColumns(await server.session(signal), table, signal)
+      const columns = await readColumns(await server.session(signal), table, { signal })
       const isNarrow = columns.some(({ name, isKey }) => name === options.sensorColumn && isKey)
       if (columns.length === 0 || isNarrow !== (options.layout === 'narrow')) {
         const [what, fix] = columns.length === 0

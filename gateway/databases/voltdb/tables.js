@@ -30,17 +30,19 @@ const OWN = ['time_ns', 'sluice_batch', 'sluice_row']
 /**
  * @param {Session} session
  * @param {string} table
- * @param {AbortSignal} [signal]
+ * @param {{signal?: AbortSignal, wanted?: {name: string}[]}} [how]  `wanted`: columns that may be there, as long names cannot be read back
  * @returns {Promise<Column[]>} none where it is missing
  */
-export async function readColumns (session, table, signal) {
+export async function readColumns (session, table, { signal, wanted = [] } = {}) {
   const catalog = (/** @type {string} */ what) => session.call('@SystemCatalog', [what], signal)
   const [[{ rows, names }], [keys]] = await Promise.all(['COLUMNS', 'PRIMARYKEYS'].map(catalog))
   const is = (/** @type {any[]} */ row) => row[2].toLowerCase() === table
   const inKey = keys.rows.filter(is).map(row => row[3])
   const at = (/** @type {string} */ name) => names.indexOf(name)
+  const known = new Map(wanted.map(({ name }) => [nameIn(name), name]))
+  const given = (/** @type {string} */ column) => known.get(column) ?? nameOf(column)
   return rows.filter(is).sort((a, b) => Number(a[at('ORDINAL_POSITION')]) - Number(b[at('ORDINAL_POSITION')])).map(row => ({
-    name: nameOf(row[3].toLowerCase()),
+    name: given(row[3].toLowerCase()),
     kind: row[at('TYPE_NAME')],
     bytes: Number(row[at('COLUMN_SIZE')]),
     isKey: inKey.includes(row[3]),
@@ -59,7 +61,7 @@ export async function prepareTable (session, { name, arranged, withSource }, opt
   const wanted = columnsOf(arranged, dialect, withSource, options)
   const keys = [...OWN, ...options.layout === 'narrow' ? ['sensor'] : []]
   const read = async () => {
-    const there = await readColumns(session, table)
+    const there = await readColumns(session, table, { wanted })
     const isOurs = String(there.filter(({ isKey }) => isKey).map(column => column.name).sort()) === String(keys.toSorted()) &&
       there.some(column => column.isPartition && column.name === 'sluice_batch')
     if (there.length > 0 && !isOurs) {

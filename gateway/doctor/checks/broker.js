@@ -1,6 +1,5 @@
 import { describe } from '../../base/errors.js'
 import { addressOf } from '../../../broker/connection/target.js'
-import { preflight as kafkaPreflight } from '../../../broker/kafka/preflight.js'
 import { preflight } from '../../../broker/preflight/preflight.js'
 import { brokerIdOf } from '../../../broker/stage-options.js'
 import { nameOf } from '../flow.js'
@@ -35,7 +34,9 @@ export const broker = {
     const clusters = (flow?.ofType('sluice-kafka-server') ?? []).map(async node => {
       if (!flow || !await isStagedIn(flow, node.id)) return []
       const { options, problems } = await flow.optionsOf(node)
-      return problems.length > 0 ? [] : asked(() => kafkaPreflight(options), `${nameOf(node)}, ${options.host}:${options.port}`)
+      if (problems.length > 0) return []
+      const { preflight: kafkaPreflight } = await import('../../../broker/kafka/preflight.js')
+      return asked(() => kafkaPreflight(options), `${nameOf(node)}, ${options.host}:${options.port}`)
     })
     return (await Promise.all([...found, ...clusters])).flat()
   }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { HeldOffsets } from '../../../broker/kafka/held-offsets.js'
 import { Retained } from '../../../broker/kafka/retained.js'
 import { Share } from '../../../broker/kafka/share.js'
-import { partitionOf, stageTopicOf, stageTopicsFor } from '../../../broker/kafka/topics.js'
+import { gatewayOf, partitionOf, stagePartitionOf, stageTopicOf, stageTopicsFor } from '../../../broker/kafka/topics.js'
 import { consumerTopics, filters, gatewayTopics } from '../../../broker/topics.js'
 
 const packet = { topic: 'any', payload: Buffer.from('x') }
@@ -48,12 +48,27 @@ describe('the topics of staging in Kafka', () => {
     const { data, head, echo, resent } = gatewayTopics('gw')
     const { sinks, commit, resend } = consumerTopics('group:plant')
     expect(stageTopicOf(data('press'))).to.equal('data')
-    for (const topic of [head('out'), sinks('in')]) expect(stageTopicOf(topic)).to.equal('state')
+    expect(stageTopicOf(head('out'))).to.equal('heads')
+    expect(stageTopicOf(sinks('in'))).to.equal('sinks')
     for (const topic of [echo('out'), commit('db', 'gw'), resend('in', 'gw')]) expect(stageTopicOf(topic)).to.equal('control')
     expect(stageTopicOf(resent('group:plant', 'in'))).to.equal('resent')
     expect(stageTopicsFor(filters.data('+', '+'))).to.deep.equal(['data'])
     expect(stageTopicsFor(filters.resent('+', 'group:plant', 'in'))).to.deep.equal(['resent'])
-    expect(stageTopicsFor('sluice/v2/#')).to.have.length(4)
+    expect(stageTopicsFor('sluice/v2/#')).to.have.length(5)
+  })
+
+  it('have all that is about a gateway in one partition, which a subscription for it names; and its batches by their sources', () => {
+    const { data, head, echo } = gatewayTopics('a+b')
+    const { commit, resend } = consumerTopics('group:plant')
+    expect(gatewayOf(filters.heads('a+b'))).to.equal('a+b')
+    expect(gatewayOf(filters.commits('a+b'))).to.equal('a+b')
+    for (const filter of [filters.heads('+'), filters.sinks, 'sluice/v2/#']) expect(gatewayOf(filter)).to.equal(null)
+    const its = partitionOf('a+b', 60)
+    expect(stagePartitionOf('heads', head('out'), 60)).to.equal(its)
+    for (const topic of [echo('out'), commit('db', 'a+b'), resend('in', 'a+b')]) {
+      expect(stagePartitionOf('control', topic, 60)).to.equal(its)
+    }
+    expect(stagePartitionOf('data', data('press'), 12)).to.equal(partitionOf(data('press'), 12))
   })
 
   it('have the partitions that Kafka\'s own clients choose', () => {

@@ -25,7 +25,7 @@ describe('preflight of Kafka', function () {
         [STAGE_TOPICS.data.name]: {
           'cleanup.policy': 'compact', 'retention.ms': '60000', 'max.message.bytes': '100000', 'unclean.leader.election.enable': 'true'
         },
-        [STAGE_TOPICS.state.name]: { 'cleanup.policy': 'delete' }
+        [STAGE_TOPICS.sinks.name]: { 'cleanup.policy': 'delete' }
       }
       for (const [topic, its] of Object.entries(configs)) {
         const list = Object.entries(its).map(([name, value]) => ({ name, value }))

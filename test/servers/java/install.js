@@ -1,7 +1,7 @@
 import { buildFlink } from '../engines/flink.js'
-import { cassandra, engines, fetchJars, kafka, questdb } from './jars.js'
+import { cassandra, engines, fetchJars, kafka } from './jars.js'
 
 const isAll = process.argv.includes('--engines')
-const found = [cassandra, kafka, questdb, ...isAll ? engines : []].map(fetchJars)
+const found = [cassandra, kafka, ...isAll ? engines : []].map(fetchJars)
 if (isAll) found.push(buildFlink())
 process.exitCode = found.includes(false) ? 1 : 0

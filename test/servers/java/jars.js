@@ -73,7 +73,7 @@ export const spark = {
 }
 
 /** What `npm run test:engines` runs besides. @type {JavaServer[]} */
-export const engines = [voltdb, hbase, spark]
+export const engines = [questdb, voltdb, hbase, spark]
 
 /** @param {{name: string}} server */
 const folderOf = ({ name }) => join(here, '..', '..', '..', 'node_modules', '.cache', 'sluice', `jars-${name}`)

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { Batch } from '../../gateway/batch/batch.js'
 import { open } from '../../gateway/databases/questdb/reader.js'
-import { QuestdbDatabase } from '../databases/questdb-database.js'
+import { QuestdbDatabase } from './questdb-database.js'
 import { batchOf, failureOf, T0 } from '../databases/contract/batches.js'
-import { readerContract } from './contract.js'
-import { queryContract } from './queries.js'
-import { samples } from './readings.js'
+import { readerContract } from '../queries/contract.js'
+import { queryContract } from '../queries/queries.js'
+import { samples } from '../queries/readings.js'
 
 const WHOLE = { from: -(2n ** 63n), to: 2n ** 63n - 1n }
 const HOUR = 3_600_000_000_000n
@@ -22,7 +22,7 @@ describe('QuestDB reader', () => {
 
   const openReader = (/** @type {object} */ options = {}) => open({ table: 'press', ...options }, { server: database.connect() })
 
-  /** @type {import('./contract.js').Harness} */
+  /** @type {import('../queries/contract.js').Harness} */
   const harness = {
     layouts: ['wide', 'narrow'],
     store: (layout, batches) => store({ layout }, ...batches),
