@@ -247,7 +247,7 @@ export class Fetcher {
       if (next <= position.at) continue
       works.push(() => this.#read(position, batch, { next, messages, from }))
       position.at = next
-      position.leaderEpoch = batch.leaderEpoch
+      if (batch.isSound) position.leaderEpoch = batch.leaderEpoch
     }
     if (works.length > 0) this.#deliver(position, records.length, works)
   }
