@@ -1,5 +1,7 @@
 import { SluiceError, describe } from '../../gateway/base/errors.js'
+import { said } from '../../gateway/stats/phrases.js'
 import { filters } from '../topics.js'
+import { finding } from './finding.js'
 import { arrival, open, within } from './probing.js'
 
 /** @typedef {import('./preflight.js').Probe} Probe */
@@ -9,13 +11,10 @@ import { arrival, open, within } from './probing.js'
  * @param {Probe} probe
  */
 export async function checkAccess ({ client, gateway, topic, findings }) {
-  const denied = (/** @type {'subscribe'|'publish'} */ what, /** @type {string} */ where, /** @type {unknown} */ reason) => {
-    findings.push({
-      level: 'error',
-      code: `${what}-denied`,
-      text: `This user may not ${what} to ${where}, as the gateway ${gateway} has to (${reason}).`,
-      fix: `Give it an account in the name ${gateway} (Mosquitto: sluice broker-acl writes what each may do).`
-    })
+  const denied = (/** @type {'subscribe'|'publish'} */ what, /** @type {string} */ where, /** @type {string} */ reason) => {
+    findings.push(finding('error', `${what}-denied`,
+      said`This user may not ${what} to ${where}, as the gateway ${gateway} has to (${reason}).`,
+      said`Give it an account in the name ${gateway} (Mosquitto: sluice broker-acl writes what each may do).`))
   }
   const needed = [filters.sinks, filters.commits(gateway), filters.resends(gateway), filters.heads('+'), filters.data('+', '+')]
   const own = `${topic}/echo`
@@ -45,14 +44,11 @@ export async function checkOpenness (probe) {
   const { options, findings } = probe
   const isKnown = Boolean(options.user || options.cert)
   if (isKnown && !await mayWriteUnknown(probe)) return
-  findings.push({
-    level: isNear(options.url) ? 'info' : 'warning',
-    code: 'open-broker',
-    text: 'The broker lets in whoever reaches it, without a password: anybody there can read all data, store rows in the name of this ' +
-      'gateway, and have the spools send everything again and again.',
-    fix: 'Unless only this machine reaches it, give each gateway a user of its own and an access list (for Mosquitto, sluice broker-acl ' +
-      'writes both).'
-  })
+  findings.push(finding(isNear(options.url) ? 'info' : 'warning', 'open-broker',
+    said`The broker lets in whoever reaches it, without a password: anybody there can read all data, store rows in the name of this
+      gateway, and have the spools send everything again and again.`,
+    said`Unless only this machine reaches it, give each gateway a user of its own and an access list (for Mosquitto, sluice broker-acl
+      writes both).`))
 }
 
 /**
@@ -61,13 +57,11 @@ export async function checkOpenness (probe) {
  */
 export function checkEncryption ({ options, findings }) {
   if (isNear(options.url) || /^(mqtts|wss):/.test(options.url ?? '')) return
-  findings.push({
-    level: 'warning',
-    code: 'no-tls',
-    text: 'The broker is on another machine, and the connection is not encrypted: whoever is on the way can read and change all that is ' +
-      `sent${options.password ? ', the password included' : ''}.`,
-    fix: 'Have the broker listen with TLS (Mosquitto: certfile, keyfile), and write its address with mqtts://.'
-  })
+  const password = options.password ? said`, the password included` : ''
+  findings.push(finding('warning', 'no-tls',
+    said`The broker is on another machine, and the connection is not encrypted: whoever is on the way can read and change all that is
+      sent${password}.`,
+    said`Have the broker listen with TLS (Mosquitto: certfile, keyfile), and write its address with mqtts://.`))
 }
 
 /** @param {Probe} probe */

@@ -4,17 +4,16 @@ import { SluiceError, describe } from '../../gateway/base/errors.js'
 import { connect } from '../connection/connection.js'
 import { deferAcks } from '../in/deferred-acks.js'
 import { gatewayTopics, ROOT } from '../topics.js'
+import { said } from '../../gateway/stats/phrases.js'
 import { checkAccess, checkEncryption, checkOpenness } from './access.js'
+import { finding, isError } from './finding.js'
 import { arrival, connected, nameOf, open, publishMany, within } from './probing.js'
 
 /**
  * @typedef {import('mqtt').MqttClient} MqttClient
- * @typedef {{level: 'error'|'warning'|'info', code: string, text: string, fix: string}} Finding
- *   an error breaks the promise; a warning makes it slow or its recovery frequent; `fix` is empty where there is nothing to do
- * @typedef {object} Report
- * @property {boolean} ok  no error found
- * @property {{name: string, version: string, protocol: string}|null} broker  null when it could not be reached or did not let us in
- * @property {Finding[]} findings
+ * @typedef {import('../../gateway/stats/phrases.js').Phrase} Phrase
+ * @typedef {import('./finding.js').Finding} Finding
+ * @typedef {import('./finding.js').Report} Report
  *
  * @typedef {object} Probe
  * @property {import('../connection/connection.js').BrokerOptions} options
@@ -55,7 +54,7 @@ export async function preflight (options, { gateway } = {}) {
     connection = await open(options, { clientId: `sluice-preflight-${id}` })
   } catch (error) {
     if (!(error instanceof SluiceError) || error.code === 'SLUICE_BROKER_OPTIONS') throw error
-    findings.push({ level: 'error', code: 'connect', text: error.message, fix: '' })
+    findings.push(finding('error', 'connect', error.message))
     return { ok: false, broker: null, findings }
   }
 
@@ -69,12 +68,12 @@ export async function preflight (options, { gateway } = {}) {
       try {
         await check(probe)
       } catch (error) {
-        const text = `${what} could not be checked: ${describe(error)}`
-        findings.push({ level: 'error', code: 'not-checked', text, fix: 'Run the preflight again.' })
+        const text = said`${what} could not be checked: ${describe(error)}`
+        findings.push(finding('error', 'not-checked', text, said`Run the preflight again.`))
       }
       if (PRECONDITIONS.has(check) && findings.some(isError)) {
-        const fix = 'Put this right, and run the preflight again.'
-        findings.push({ level: 'info', code: 'not-checked', text: 'The rest was not checked.', fix })
+        const fix = said`Put this right, and run the preflight again.`
+        findings.push(finding('info', 'not-checked', said`The rest was not checked.`, fix))
         break
       }
     }
@@ -84,57 +83,41 @@ export async function preflight (options, { gateway } = {}) {
   }
 }
 
-/** @type {[what: string, check: (probe: Probe) => void|Promise<void>][]} */
+/** @type {[what: Phrase, check: (probe: Probe) => void|Promise<void>][]} */
 const CHECKS = [
-  ['What the broker allows', checkLimits],
-  ['Access to the topics', checkAccess],
-  ['Who else has access', checkOpenness],
-  ['Encryption', checkEncryption],
-  ['Retained messages', checkRetained],
-  ['Session and queue', checkSession],
-  ['What it keeps on disk', tellUnseen]
+  [said`What the broker allows`, checkLimits],
+  [said`Access to the topics`, checkAccess],
+  [said`Who else has access`, checkOpenness],
+  [said`Encryption`, checkEncryption],
+  [said`Retained messages`, checkRetained],
+  [said`Session and queue`, checkSession],
+  [said`What it keeps on disk`, tellUnseen]
 ]
 
 /** Without these the others can only fail. @type {Set<(probe: Probe) => void|Promise<void>>} */
 const PRECONDITIONS = new Set([checkLimits, checkAccess])
 
-/** @param {Finding} finding */
-function isError ({ level }) { return level === 'error' }
-
 /** @param {Probe} probe */
 function checkLimits ({ client, findings }) {
   const limits = client.serverProperties ?? {}
   if (client.options.protocolVersion !== 5) {
-    findings.push({
-      level: 'info',
-      code: 'mqtt-3.1.1',
-      text: 'The broker speaks MQTT 3.1.1: it sets how many messages a sink has in hand, and says nothing about its largest message.',
-      fix: ''
-    })
+    findings.push(finding('info', 'mqtt-3.1.1',
+      said`The broker speaks MQTT 3.1.1: it sets how many messages a sink has in hand, and says nothing about its largest message.`))
   }
   if (limits.maximumQoS === 0) {
-    findings.push({
-      level: 'error',
-      code: 'no-qos-1',
-      text: 'The broker passes messages on at QoS 0 only, which may lose them.',
-      fix: 'Allow QoS 1 (Mosquitto: max_qos).'
-    })
+    findings.push(finding('error', 'no-qos-1',
+      said`The broker passes messages on at QoS 0 only, which may lose them.`,
+      said`Allow QoS 1 (Mosquitto: max_qos).`))
   }
   if (limits.wildcardSubscriptionAvailable === false) {
-    findings.push({
-      level: 'error',
-      code: 'no-wildcards',
-      text: 'The broker does not allow subscriptions with wildcards.',
-      fix: `Allow them below ${ROOT}/.`
-    })
+    findings.push(finding('error', 'no-wildcards',
+      said`The broker does not allow subscriptions with wildcards.`,
+      said`Allow them below ${ROOT}/.`))
   }
   if (limits.maximumPacketSize !== undefined && limits.maximumPacketSize < GOOD_PACKET_BYTES) {
-    findings.push({
-      level: 'warning',
-      code: 'small-packets',
-      text: `The broker refuses messages of more than ${limits.maximumPacketSize} bytes.`,
-      fix: 'Allow larger ones (Mosquitto: message_size_limit, max_packet_size), or keep batches smaller than that.'
-    })
+    findings.push(finding('warning', 'small-packets',
+      said`The broker refuses messages of more than ${limits.maximumPacketSize} bytes.`,
+      said`Allow larger ones (Mosquitto: message_size_limit, max_packet_size), or keep batches smaller than that.`))
   }
 }
 
@@ -144,12 +127,9 @@ async function checkRetained ({ options, id, topic, findings }) {
   const connection = await open(options, { clientId: `sluice-preflight-${id}-retained` })
   try {
     if (await keepsRetained(connection.client, `${topic}/retained`)) return
-    findings.push({
-      level: 'error',
-      code: 'no-retained-messages',
-      text: 'The broker keeps no retained messages: a sink that connects late does not hear what the spools hold.',
-      fix: 'Allow them (Mosquitto: retain_available true).'
-    })
+    findings.push(finding('error', 'no-retained-messages',
+      said`The broker keeps no retained messages: a sink that connects late does not hear what the spools hold.`,
+      said`Allow them (Mosquitto: retain_available true).`))
   } finally {
     await connection.close({ patienceMs: 0 })
   }
@@ -235,50 +215,35 @@ async function comeBack (options, session, topic) {
 
 /** @param {Probe} probe */
 function tellUnseen ({ findings }) {
-  findings.push({
-    level: 'info',
-    code: 'unseen',
-    text: 'No client can see how often the broker writes its queues to disk, nor the bytes it queues for a sink that is away. What it ' +
-      'loses comes again from the spools.',
-    fix: 'On Mosquitto, compare with broker/mosquitto.conf: persistence, autosave_interval, max_queued_bytes.'
-  })
+  findings.push(finding('info', 'unseen',
+    said`No client can see how often the broker writes its queues to disk, nor the bytes it queues for a sink that is away. What it loses
+      comes again from the spools.`,
+    said`On Mosquitto, compare with broker/mosquitto.conf: persistence, autosave_interval, max_queued_bytes.`))
 }
 
-const NO_SESSION = /** @type {Finding} */ ({
-  level: 'error',
-  code: 'no-session',
-  text: 'The broker forgets a session when its client disconnects: each interruption of a sink loses what was queued, and the spools ' +
-    'send it again.',
-  fix: 'Allow persistent sessions.'
-})
+const NO_SESSION = finding('error', 'no-session',
+  said`The broker forgets a session when its client disconnects: each interruption of a sink loses what was queued, and the spools send it
+    again.`,
+  said`Allow persistent sessions.`)
 
 /** @param {number} seconds @returns {Finding} */
 function shortSession (seconds) {
-  return {
-    level: 'warning',
-    code: 'short-session',
-    text: `The broker keeps the session of a sink that is away for ${seconds} s only; then the spools have to send again.`,
-    fix: 'Raise its largest session expiry interval (Mosquitto: persistent_client_expiration).'
-  }
+  return finding('warning', 'short-session',
+    said`The broker keeps the session of a sink that is away for ${seconds} s only; then the spools have to send again.`,
+    said`Raise its largest session expiry interval (Mosquitto: persistent_client_expiration).`)
 }
 
 /** @param {number} arrived @returns {Finding} */
 function queueLimit (arrived) {
-  return {
-    level: 'error',
-    code: 'queue-limit',
-    text: `The broker silently drops messages for a sink that is away: of ${QUEUE_PROBE} that it acknowledged, ${arrived} were delivered.`,
-    fix: 'Limit the queue by bytes, not by messages (Mosquitto: max_queued_messages 0 and max_queued_bytes 268435456).'
-  }
+  return finding('error', 'queue-limit',
+    said`The broker silently drops messages for a sink that is away: of ${QUEUE_PROBE} that it acknowledged, ${arrived} were delivered.`,
+    said`Limit the queue by bytes, not by messages (Mosquitto: max_queued_messages 0 and max_queued_bytes 268435456).`)
 }
 
 /** @param {number} window @returns {Finding} */
 function smallWindow (window) {
-  return {
-    level: 'warning',
-    code: 'small-window',
-    text: `The broker sends ${window} messages and then waits for acknowledgements, which come when a database has committed: small ` +
-      'messages will be slow.',
-    fix: `Allow more (Mosquitto: max_inflight_messages ${RECEIVE_MAXIMUM}), or let MQTT 5 be used.`
-  }
+  return finding('warning', 'small-window',
+    said`The broker sends ${window} messages and then waits for acknowledgements, which come when a database has committed: small messages
+      will be slow.`,
+    said`Allow more (Mosquitto: max_inflight_messages ${RECEIVE_MAXIMUM}), or let MQTT 5 be used.`)
 }

@@ -22,7 +22,7 @@ export function connect (options, gateway) {
       opening = open(options, { clientId: `sluice-test-${id}` }, PATIENCE_MS)
       const { client, place, protocolVersion } = await opening
       const { name, version } = await nameOf(client)
-      /** @type {import('./preflight.js').Finding[]} */
+      /** @type {import('./finding.js').Finding[]} */
       const findings = []
       await checkAccess({ options, client, gateway, id, topic: gatewayTopics(gateway).preflight(id), findings })
       const [missing] = findings

@@ -14,7 +14,7 @@ import { describe, SluiceError } from '../base/errors.js'
 const COMMANDS = {
   start: { help: 'run the gateway: Node-RED with the Sluice nodes and a flow', load: async () => (await import('./start.js')).start },
   decode: { help: 'turn candump lines into signals, one JSON object a line', load: async () => (await import('./decode.js')).decode },
-  preflight: { help: 'report what in an MQTT broker would lose data', load: async () => (await import('./preflight.js')).preflight },
+  preflight: { help: 'report what in a broker or in Kafka loses data', load: async () => (await import('./preflight.js')).preflight },
   'broker-acl': {
     help: 'write users and access rules for a Mosquitto',
     load: async () => (await import('./broker-acl.js')).brokerAcl

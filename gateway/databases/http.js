@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
 import { promisify } from 'node:util'
@@ -23,11 +24,12 @@ import { tlsOptions } from './connecting/tls.js'
  * @property {'GET'|'POST'|'PUT'|'DELETE'} [method]
  * @property {string} path  with its query
  * @property {Record<string, string>} [headers]
- * @property {(Buffer|string)[]} [body]
+ * @property {Body} [body]
  * @property {'gzip'|'zstd'} [encoding]  compresses the body
  * @property {AbortSignal} [signal]
  *
- * @typedef {{method: string, path: string, headers: Record<string, string|number>, body: (Buffer|string)[], signal?: AbortSignal}} Sent
+ * @typedef {(Buffer|string)[]|Iterable<Buffer>} Body  what is no array is made while it is sent, in chunks, and again where it is repeated
+ * @typedef {{method: string, path: string, headers: Record<string, string|number>, body: Body, signal?: AbortSignal}} Sent
  */
 
 /** Node has zstd from 22.15. */
@@ -80,7 +82,7 @@ export class HttpClient {
    */
   async open ({ method = 'POST', path, headers, body = [], encoding, signal }) {
     const { authorization, repeats } = this.#options
-    const parts = encoding ? [await compressed(body, encoding)] : body
+    const parts = encoding ? [await compressed([...body], encoding)] : body
     const sent = {
       method,
       path,
@@ -88,7 +90,7 @@ export class HttpClient {
         ...headers,
         ...authorization && { authorization },
         ...encoding && { 'content-encoding': encoding },
-        'content-length': parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0)
+        ...Array.isArray(parts) && { 'content-length': parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0) }
       },
       body: parts,
       signal
@@ -121,11 +123,17 @@ export class HttpClient {
         const isStale = request.reusedSocket && /** @type {any} */ (error).code === 'ECONNRESET'
         reject(Object.assign(error, { isStale }))
       })
-      request.cork()
-      for (const part of body) request.write(part)
-      request.end()
+      if (Array.isArray(body)) request.cork()
+      sendBody(request, body).catch(error => request.destroy(error))
     })
   }
+}
+
+/** @param {http.ClientRequest} request @param {Body} body */
+async function sendBody (request, body) {
+  const isWhole = Array.isArray(body)
+  for (const part of body) if (!request.write(part) && !isWhole) await once(request, 'drain')
+  request.end()
 }
 
 /**

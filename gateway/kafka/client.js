@@ -1,19 +1,30 @@
 import { isIP } from 'node:net'
 import * as kafka from '@platformatic/kafka'
+import { brokersIn } from './brokers.js'
 
 /**
  * The requests to a cluster. Each is sent once, with nothing repeated behind the back of whoever knows what a repetition would mean.
  *
  * @typedef {object} ConnectionOptions
- * @property {string} host  of one or more brokers, with commas between them
+ * @property {string} host  of one or more brokers, with commas between them; each may have a port of its own
  * @property {number} port
  * @property {'none'|'scram-sha-512'|'scram-sha-256'|'plain'} login
  * @property {string} user
  * @property {string} password
  *
  * @typedef {{client: () => KafkaClient}} Cluster
- * @typedef {{id: string, partitions: {leader: number, leaderEpoch: number}[]}} Topic
+ * @typedef {import('./brokers.js').Broker} Broker
+ * @typedef {{id: string, partitions: {leader: number, leaderEpoch: number, replicas: number}[]}} Topic
+ * @typedef {{partitions: number, configs?: Record<string, string>}} TopicOptions  -1: as many as the brokers' configuration has
  * @typedef {{async: (...args: any[]) => Promise<any>}} Api  of one version
+ *
+ * @typedef {object} Told  by a broker
+ * @property {string} clusterId
+ * @property {number} controllerId
+ * @property {(Broker & {nodeId: number})[]} brokers
+ * @property {{errorCode: number, name: string, topicId: string, isInternal: boolean, topicAuthorizedOperations: number, partitions: {
+ *   partitionIndex: number, leaderId: number, leaderEpoch: number, replicaNodes: number[]
+ * }[]}[]} topics
  */
 
 /** Below the 15 s that Node-RED leaves a node to close. */
@@ -22,15 +33,29 @@ const CONNECT_TIMEOUT_MS = 10_000
 /** A broker that is alive says so, or what it waits for, by then. */
 const ANSWER_TIMEOUT_MS = 30_000
 
+/** What was told of topics is believed for so long. */
+const KNOWN_MS = 5000
+
 const CLIENT_ID = 'sluice'
 const TOPIC_RESOURCE = 2
+const ANYBODY = -1
+const [NONE, UNKNOWN_TOPIC] = [0, 3]
 
 export class KafkaClient {
   #options
   #tls
-  /** @type {kafka.Admin|null} */
+  /** @type {kafka.ConnectionPool|null} */
   #opened = null
   #disconnects = 0
+  #named
+  /** By number, as the cluster named them last. @type {Map<number, Broker>} */
+  #brokers = new Map()
+  #controller = ANYBODY
+  /** Brokers that gave no answer last: they come after all others. @type {Set<string>} */
+  #silent = new Set()
+  /** @type {Map<string, {topic: Promise<Topic|null>, atMs: number}>} */
+  #topics = new Map()
+  #isKnown = false
 
   /**
    * @param {ConnectionOptions} options
@@ -38,6 +63,7 @@ export class KafkaClient {
    */
   constructor (options, tls = () => undefined) {
     this.#options = options
+    this.#named = brokersIn(options)
     this.#tls = tls
   }
 
@@ -46,19 +72,19 @@ export class KafkaClient {
 
   /** Of the cluster, as a broker tells it now. */
   async cluster () {
-    const { id, brokers } = await this.#admin.metadata({ forceUpdate: true })
-    return { id, brokers: [...brokers.keys()] }
+    const { clusterId } = await this.#tell([])
+    return { id: /** @type {string} */ (clusterId), brokers: this.#brokers }
   }
 
   /** Null where there is none. @param {string} name @param {{isFresh?: boolean}} [options] @returns {Promise<Topic|null>} */
   async topic (name, { isFresh = false } = {}) {
-    try {
-      const { topics } = await this.#admin.metadata({ topics: [name], forceUpdate: isFresh })
-      return topics.get(name) ?? null
-    } catch (error) {
-      if (isAnswer(error, 'UNKNOWN_TOPIC_OR_PARTITION') || /^Unknown topic/.test(/** @type {Error} */ (error).message)) return null
-      throw error
-    }
+    const known = this.#topics.get(name)
+    if (known && !isFresh && performance.now() - known.atMs < KNOWN_MS) return known.topic
+    const topic = this.#find(name)
+    this.#topics.set(name, { topic, atMs: performance.now() })
+    const drop = () => { if (this.#topics.get(name)?.topic === topic) this.#topics.delete(name) }
+    topic.then(found => { if (!found) drop() }, drop)
+    return topic
   }
 
   /**
@@ -67,23 +93,39 @@ export class KafkaClient {
    * @returns {Promise<Map<string, Topic>>}
    */
   async topics (names) {
-    const found = await this.ask(metadataOf, -1, names, false, false).catch(error => error.response ?? Promise.reject(error))
-    const there = found.topics.filter((/** @type {any} */ { errorCode, isInternal }) => errorCode === 0 && !isInternal)
-    return new Map(there.map((/** @type {any} */ topic) => [topic.name, { id: topic.topicId, partitions: leadersOf(topic.partitions) }]))
+    const { topics } = await this.#tell(names)
+    return new Map(topics.filter(({ errorCode, isInternal }) => errorCode === NONE && !isInternal).map(told => [told.name, topicOf(told)]))
+  }
+
+  /**
+   * What this user may do with topics, as Kafka names it, or all where brokers do not tell; null where they are not there, or not shown.
+   * @param {string[]} names
+   * @returns {Promise<Map<string, Set<string>|null>>}
+   */
+  async rightsTo (names) {
+    const { topics } = await this.#tell(names, true)
+    return new Map(topics.map(({ name, errorCode, topicAuthorizedOperations: bits }) => {
+      const allowed = OPERATIONS.filter(([, bit]) => bits === NOT_TOLD || bits & 1 << bit)
+      return [name, errorCode === NONE ? new Set(allowed.map(([operation]) => operation)) : null]
+    }))
+  }
+
+  /** Whether the broker can be reached where the cluster says it is. @param {number} node */
+  async reach (node) {
+    await this.#know()
+    await this.#pool.get(/** @type {Broker} */ (this.#brokers.get(node)))
   }
 
   /**
    * Creates it where there is none.
    * @param {string} topic
-   * @param {{partitions: number, configs?: Record<string, string>}} options  -1: as many as the brokers' configuration has
+   * @param {TopicOptions} options
    */
-  async ensureTopic (topic, { partitions, configs = {} }) {
+  async ensureTopic (topic, options) {
     const found = await this.topic(topic, { isFresh: true })
     if (found) return found
     try {
-      await this.#admin.createTopics({
-        topics: [topic], partitions, replicas: -1, configs: Object.entries(configs).map(([name, value]) => ({ name, value }))
-      })
+      await this.createTopic(topic, options)
     } catch (error) {
       if (!isAnswer(error, 'TOPIC_ALREADY_EXISTS')) throw error
     }
@@ -92,12 +134,25 @@ export class KafkaClient {
     throw new kafka.ProtocolError('UNKNOWN_TOPIC_OR_PARTITION')
   }
 
+  /**
+   * @param {string} topic
+   * @param {TopicOptions} options
+   * @param {{isTrial?: boolean}} [more]  whether only to say what would come of it
+   * @returns {Promise<{replicas: number, configs: Map<string, string>}>}
+   */
+  async createTopic (topic, { partitions, configs = {} }, { isTrial = false } = {}) {
+    const wanted = Object.entries(configs).map(([name, value]) => ({ name, value }))
+    const create = [{ name: topic, numPartitions: partitions, replicationFactor: -1, assignments: [], configs: wanted }]
+    await this.#know()
+    const { topics: [created] } = await this.ask(kafka.createTopicsV7.api, this.#controller, create, ANSWER_TIMEOUT_MS, isTrial)
+    return { replicas: created.replicationFactor, configs: configsIn(created.configs ?? []) }
+  }
+
   /** @param {string} topic @param {string[]} names @returns {Promise<Map<string, string>>} */
   async configsOf (topic, names) {
-    const [{ configs }] = await this.#admin.describeConfigs({
-      resources: [{ resourceType: TOPIC_RESOURCE, resourceName: topic, configurationKeys: names }]
-    })
-    return new Map(configs.map(({ name, value }) => [name, value ?? '']))
+    const wanted = [{ resourceType: TOPIC_RESOURCE, resourceName: topic, configurationKeys: names }]
+    const { results: [{ configs }] } = await this.ask(kafka.describeConfigsV4.api, ANYBODY, wanted, false, false)
+    return configsIn(configs)
   }
 
   /**
@@ -106,49 +161,117 @@ export class KafkaClient {
    * @param {...any} args
    */
   async ask (api, node, ...args) {
-    const { brokers } = await this.#admin.metadata({})
-    const broker = brokers.get(node) ?? (node === -1 ? brokers.values().next().value : undefined)
-    if (!broker) {
-      this.#admin.clearMetadata()
-      throw new kafka.NetworkError(`broker ${node} is away`)
-    }
-    return api.async(await this.#admin.connections.get(broker), ...args)
+    if (node === ANYBODY) return this.#askAnybody(api, ...args)
+    await this.#know()
+    const broker = this.#brokers.get(node)
+    if (broker) return api.async(await this.#pool.get(broker), ...args)
+    this.#isKnown = false
+    throw new kafka.NetworkError(`broker ${node} is away`)
   }
 
   /** Whatever was known of brokers and topics may have changed. */
   forget () {
-    this.#opened?.clearMetadata()
+    this.#isKnown = false
+    this.#topics.clear()
   }
 
   async close () {
     await this.#opened?.close()
   }
 
-  get #admin () {
+  async #know () {
+    if (!this.#isKnown) await this.#tell([])
+  }
+
+  /** @param {string} name */
+  async #find (name) {
+    const { topics: [told] } = await this.#tell([name])
+    if (told.errorCode === UNKNOWN_TOPIC) return null
+    if (told.errorCode !== NONE) throw new kafka.ProtocolError(told.errorCode)
+    return topicOf(told)
+  }
+
+  /**
+   * What a broker knows of the cluster, and of these topics.
+   * @param {string[]|null} names
+   * @param {boolean} [withRights]
+   * @returns {Promise<Told>}
+   */
+  async #tell (names, withRights = false) {
+    const told = await this.#askAnybody(metadataOf, names, false, withRights).catch(error => error.response ?? Promise.reject(error))
+    this.#brokers = new Map(told.brokers.map((/** @type {Told['brokers'][0]} */ { nodeId, host, port }) => [nodeId, { host, port }]))
+    this.#controller = told.controllerId
+    this.#isKnown = true
+    return told
+  }
+
+  /**
+   * A connection to one of the brokers that were named, or that the cluster has named: to whichever can be reached.
+   * @returns {Promise<[name: string, connection: kafka.Connection]>}
+   */
+  async #anyConnection () {
+    const brokers = new Map([...this.#brokers.values(), ...this.#named].map(broker => [`${broker.host}:${broker.port}`, broker]))
+    const order = [...brokers].sort(([a], [b]) => Number(this.#silent.has(a)) - Number(this.#silent.has(b)))
+    /** @type {Error[]} */
+    const errors = []
+    for (const [name, broker] of order) {
+      try {
+        return [name, await this.#pool.get(broker)]
+      } catch (error) {
+        if (isLoginRefused(error)) throw error
+        this.#silent.add(name)
+        errors.push(/** @type {Error} */ (error))
+      }
+    }
+    throw errors.length === 1 ? errors[0] : new kafka.MultipleErrors('No broker can be reached', errors)
+  }
+
+  /** @param {Api} api @param {...any} args */
+  async #askAnybody (api, ...args) {
+    const [name, connection] = await this.#anyConnection()
+    try {
+      const answer = await api.async(connection, ...args)
+      this.#silent.delete(name)
+      return answer
+    } catch (error) {
+      if (!isAnswered(error)) this.#silent.add(name)
+      throw error
+    }
+  }
+
+  get #pool () {
     if (this.#opened) return this.#opened
-    const { host, port, login, user, password } = this.#options
+    const { login, user, password } = this.#options
     const tls = this.#tls()
-    this.#opened = new kafka.Admin({
-      clientId: CLIENT_ID,
-      bootstrapBrokers: host.split(',').map(name => ({ host: name.trim(), port })),
-      ...tls && { tls, tlsServerName: !isIP(host) },
+    this.#opened = new kafka.ConnectionPool(CLIENT_ID, {
+      ...tls && { tls, tlsServerName: !this.#named.some(({ host }) => isIP(host)) },
       ...login !== 'none' && { sasl: { mechanism: /** @type {any} */ (login.toUpperCase()), username: user, password } },
       connectTimeout: CONNECT_TIMEOUT_MS,
-      requestTimeout: ANSWER_TIMEOUT_MS,
-      timeout: ANSWER_TIMEOUT_MS,
-      retries: false
+      requestTimeout: ANSWER_TIMEOUT_MS
     })
-    this.#opened.on('client:broker:disconnect', () => { this.#disconnects++ })
+    this.#opened.on('disconnect', () => { this.#disconnects++ })
     return this.#opened
   }
 }
 
 const metadataOf = kafka.metadataV12.api
+const NOT_TOLD = -(2 ** 31)
+/** As bits. @type {[string, number][]} */
+const OPERATIONS = Object.entries(kafka.AclOperations)
 
-/** @param {{partitionIndex: number, leaderId: number, leaderEpoch: number}[]} partitions */
-function leadersOf (partitions) {
-  return partitions.toSorted((a, b) => a.partitionIndex - b.partitionIndex)
-    .map(({ leaderId, leaderEpoch }) => ({ leader: leaderId, leaderEpoch }))
+/** @param {Told['topics'][0]} told @returns {Topic} */
+function topicOf ({ topicId, partitions }) {
+  return {
+    id: topicId,
+    partitions: partitions.toSorted((a, b) => a.partitionIndex - b.partitionIndex).map(({ leaderId, leaderEpoch, replicaNodes }) => {
+      return { leader: leaderId, leaderEpoch, replicas: replicaNodes.length }
+    })
+  }
+}
+
+/** @param {{name: string, value: string|null}[]} configs */
+function configsIn (configs) {
+  return new Map(configs.map(({ name, value }) => [name, value ?? '']))
 }
 
 /** Whether an answer of a broker says so. @param {unknown} error @param {...string} ids  as Kafka names its errors */
@@ -167,6 +290,11 @@ export function reasonOf (error) {
   const code = error.apiId ?? (String(error.code).startsWith('PLT_') ? undefined : error.code)
   // The broker's own words, where it has any, say which name or limit it is about.
   return Object.assign(new Error((error.serverErrorMessage ?? error.message).replace(/\.$/, ''), { cause: error }), code && { code })
+}
+
+/** The library looks for that in what brokers answer, not below a connection that failed. @param {any} error @returns {boolean} */
+function isLoginRefused (error) {
+  return error !== undefined && (error.code === kafka.AuthenticationError.code || isLoginRefused(error.cause))
 }
 
 /** Whether a broker has answered, and did not let the request in for a reason of its own. @param {unknown} error */

@@ -12,9 +12,10 @@ import { defineNode, logOf } from '../node.js'
  * @param {string} type  of the node
  * @param {object} schema
  * @param {string} database  a key of `serverTypes`
+ * @param {() => Promise<import('../connection-test.js').Module>} [tried]  what its test tries, where that is more than the database
  */
-export function defineServer (RED, type, schema, database) {
-  serveTests(RED, type, schema, serverTypes[database])
+export function defineServer (RED, type, schema, database, tried = serverTypes[database]) {
+  serveTests(RED, type, schema, tried)
   defineNode(RED, type, schema, (node, options) => {
     node.options = options // for the bench, which connects in a process of its own
     /** @type {Promise<import('../../gateway/databases/sink.js').Server>|null} */

@@ -2,7 +2,7 @@
  * Tries once for all nodes that refer to a config node, when the first of them has connected, what about its broker breaks the promise, and
  * reports that in the log.
  * @param {import('../node.js').Node} node  the config node
- * @param {() => Promise<import('../../broker/preflight/preflight.js').Report>} preflight
+ * @param {() => Promise<import('../../broker/preflight/finding.js').Report>} preflight
  * @returns {Promise<string|null>} what breaks the promise, in short
  */
 export function checkOnce (node, preflight) {

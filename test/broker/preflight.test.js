@@ -13,7 +13,7 @@ import { asRoot, requireMosquitto, startMosquitto } from '../servers/mosquitto.j
 import { freePort } from '../servers/ports.js'
 import { settled } from './waiting.js'
 
-/** @param {import('../../broker/preflight/preflight.js').Report} report */
+/** @param {import('../../broker/preflight/finding.js').Report} report */
 const codes = ({ findings }) => findings.map(({ level, code }) => `${level} ${code}`)
 
 /** Runs `sluice preflight`. @param {...string} args */

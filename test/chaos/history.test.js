@@ -1,27 +1,10 @@
-import { expect } from 'chai'
-import { chaos } from '../cli/process.js'
+import { historyTest } from './history.js'
 import { requireMosquitto } from '../servers/mosquitto.js'
-
-const EVENTS = 16
 
 describe('History test', function () {
   this.timeout(600_000)
 
   before(function () { requireMosquitto(this) })
 
-  it('loses nothing uncounted and doubles nothing while flows change, spools are damaged and databases set back', async () => {
-    const { code, stdout, stderr } = await chaos(
-      '--sinks', 'sqlite', '--kills', String(EVENTS), '--seed', '1', '--deploys', '--damage', '--changes', '--set-back', '--gateways', '2'
-    ).exit
-    const last = stdout.trimEnd().split('\n').at(-1) ?? ''
-    console.log(`      ${last}`)
-    expect(code, `${stdout}\n${stderr}`).to.equal(0)
-
-    const { produced, ...result } = JSON.parse(last)
-    expect(produced).to.be.greaterThan(1000)
-    expect(result).to.include({ kills: EVENTS, lost: 0, doubled: 0 })
-    expect(result.sources).to.include('devices')
-    expect(Object.keys(result.sinks)).to.have.members(['sqlite', 'sqlite2', 'changed', 'changed2'])
-    for (const kind of ['deploy', 'damage', 'setBack']) expect(result[kind], kind).to.be.greaterThan(0)
-  })
+  historyTest('mosquitto', 16)
 })

@@ -14,18 +14,13 @@ const read = (/** @type {string} */ name) => readFileSync(join(HOUSE, name), 'ut
 const german = JSON.parse(read('gateway/doctor/locales/de.json'))
 
 /** What is said`…` in the code, as its keys. */
-const inCode = globSync('gateway/doctor/**/*.js', { cwd: HOUSE }).flatMap(name =>
+const inCode = globSync(['gateway/doctor/**/*.js', 'broker/{preflight,kafka}/*.js'], { cwd: HOUSE }).flatMap(name =>
   [...read(name).matchAll(/\bsaid`((?:[^`\\]|\\.)*)`/g)].map(([, template]) => {
     let places = 0
     return template.replace(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, () => `{${places++}}`).replace(/\s*\n\s*/g, ' ')
   }))
 
-/** What the preflight says without filling anything in. */
-const ofPreflight = globSync('broker/preflight/*.js', { cwd: HOUSE }).flatMap(name =>
-  [...read(name).replace(/' \+\n\s*'/g, '').matchAll(/\b(?:text|fix)(?:: | = )'((?:[^'\\]|\\.)+)'(?! \+)/g)]
-    .map(([, text]) => text.replaceAll('\\\'', '\'')))
-
-const keys = new Set([...inCode, ...ofPreflight, ...CHECKS.map(({ title }) => title)].filter(key => /[a-z]{2}/.test(key)))
+const keys = new Set([...inCode, ...CHECKS.map(({ title }) => title)].filter(key => /[a-z]{2}/.test(key)))
 const placesIn = (/** @type {string} */ text) => [...text.matchAll(/\{\w+\}|sluice [a-z-]+|--[a-z-]+/g)].map(([place]) => place).sort()
 
 describe('What the doctor says', () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import pg from 'pg'
+import { STAGE_TOPICS } from '../../broker/kafka/topics.js'
 import { encode } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { missingCassandra, startCassandra } from '../servers/cassandra.js'
 import { flinkCommand, missingFlink } from '../servers/engines/flink.js'
@@ -13,7 +14,7 @@ import { missingKafka, startKafka } from '../servers/kafka.js'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
 import { requireServer } from '../servers/programs.js'
 import { batchOf, ledgerOf } from './jobs/ledger.js'
-import { produce, stage } from './jobs/stage.js'
+import { produce, stage, stageOut } from './jobs/stage.js'
 import { StoredInCassandra, StoredInPostgresql } from './jobs/stored.js'
 
 /** @typedef {import('../servers/engines/job.js').Job} Job */
@@ -77,6 +78,7 @@ describe('Jobs of engines that read Sluice\'s batches', function () {
     postgresql = await startPostgresql()
     cassandra = await startCassandra()
     await stage(kafka, FEW.topic, few)
+    await stageOut(kafka, few)
     const late = batchOf(LATE.rows, LATE.seq, 'lathe')
     await produce(kafka, FEW.topic, [encode(few[0]), Buffer.from('no batch'), encode(late)], { isCommitted: true })
     await produce(kafka, FEW.topic, [encode(batchOf(10, 1_000_000, 'press'))], { isCommitted: false })
@@ -187,6 +189,16 @@ describe('Jobs of engines that read Sluice\'s batches', function () {
         } finally {
           await inCassandra.close()
         }
+      })
+
+      it('reads the topic that batches are staged in as well', async () => {
+        const topic = STAGE_TOPICS.data.name
+        const ledger = ledgerOf(few)
+        const stored = await databaseFor(topic)
+        const job = start(topic)
+        await toItsEnd(job, topic, () => isAllIn(stored, ledger))
+        const { rows, fields, windows, unread } = await stored.ledger()
+        expect({ rows, fields, windows, unread }).to.deep.equal({ ...ledger, unread: [] })
       })
     })
   }

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Batch, pickOf } from '../../gateway/batch/batch.js'
@@ -23,7 +25,7 @@ describe('QuestDB sink', () => {
     tables: async () => (await query('SHOW TABLES')).map(([name]) => name).filter(name => name !== 'sluice_commits'),
     setBack: async seq => {
       await database.settled('sluice_commits', 'press')
-      await query('CREATE TABLE kept AS (SELECT * FROM sluice_commits WHERE seq < ' + seq + ' OR sink_table = \'\')')
+      await query('CREATE TABLE kept AS (SELECT * FROM sluice_commits WHERE timestamp::long < ' + seq + ' OR record LIKE \'{"table":""%\')')
       await query('TRUNCATE TABLE sluice_commits')
       await query('INSERT INTO sluice_commits SELECT * FROM kept')
       await query('DROP TABLE kept')
@@ -128,6 +130,35 @@ describe('QuestDB sink', () => {
     await database.server.start()
     expect((await (await openSink()).write([batch])).duplicates).to.deep.equal([batch])
     expect(await rows('press')).to.have.length(2)
+  })
+
+  it('stores a write in one request, and in smaller ones where what is in front of the server refuses that', async () => {
+    const MAX_BYTES = 200_000
+    /** @type {number[]} */
+    const sizes = []
+    const proxy = http.createServer((request, response) => {
+      request.toArray().then(async parts => {
+        const body = Buffer.concat(parts)
+        if (request.url?.startsWith('/write')) sizes.push(body.length)
+        if (body.length > MAX_BYTES) return response.writeHead(413).end()
+        const { method, url: path } = request
+        const options = { host: '127.0.0.1', port: database.server.port, method, path, headers: { 'content-length': body.length } }
+        const [answer] = await once(http.request(options).end(body), 'response')
+        response.writeHead(answer.statusCode).end(Buffer.concat(await answer.toArray()))
+      })
+    }).listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const { port } = /** @type {import('node:net').AddressInfo} */ (proxy.address())
+    try {
+      const values = Array.from({ length: 10_000 }, (_, row) => row / 7)
+      await (await openSink({ port })).write([batchOf(values, { identity: identity(0) })])
+      expect((await rows('press')).map(({ force }) => force)).to.deep.equal(values)
+      const [, first, ...rest] = sizes // the very first names the database
+      expect(first).to.be.above(MAX_BYTES)
+      expect(rest.filter(size => size <= MAX_BYTES)).to.have.length.above(3)
+    } finally {
+      proxy.close()
+    }
   })
 
   it('leaves tables alone whose rows are not told apart', async () => {

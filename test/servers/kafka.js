@@ -8,7 +8,7 @@ import { machine } from './java/machine.js'
 import { freePort } from './ports.js'
 
 /**
- * A real Kafka on 127.0.0.1, one process that is broker and controller, in a folder of its own.
+ * A real Kafka on 127.0.0.1: processes that are broker and controller, each in a folder of its own.
  *
  * @typedef {object} KafkaServer
  * @property {number} port
@@ -33,19 +33,31 @@ export function missingKafka () {
 }
 
 /**
- * @param {{dir?: string, tls?: boolean, login?: boolean, isMeasured?: boolean, settings?: string}} [options]  `dir` must be empty or the
- *   folder of an earlier server; `tls` makes it take encrypted connections only; `login` makes it ask for one, SCRAM or plain;
- *   `isMeasured` gives it more memory; `settings` are more lines of its configuration
- * @returns {Promise<KafkaServer>} started
+ * @typedef {object} Setup
+ * @property {string} [dir]  empty, or the folder of an earlier server
+ * @property {boolean} [tls]  it takes encrypted connections only
+ * @property {boolean} [login]  it asks for one, SCRAM or plain
+ * @property {boolean} [isMeasured]  it has more memory
+ * @property {string} [settings]  more lines of its configuration
  */
-export async function startKafka ({ dir, tls = false, login = false, isMeasured = false, settings = '' } = {}) {
+
+/** @param {Setup} [setup] @returns {Promise<KafkaServer>} started */
+export async function startKafka (setup = {}) {
+  const { servers: [server] } = await startCluster(1, setup)
+  return server
+}
+
+/**
+ * Several that are one cluster: what one of them has, two others have as well.
+ * @param {number} count
+ * @param {Setup} [setup]
+ * @returns {Promise<{servers: KafkaServer[], remove: () => Promise<void>}>} started
+ */
+export async function startCluster (count, { dir, tls = false, login = false, isMeasured = false, settings = '' } = {}) {
   const missing = missingKafka()
   if (missing) throw new Error(`Kafka: ${missing}`)
   const folder = dir ?? await mkdtemp(join(tmpdir(), 'sluice-kafka-'))
-  const [port, controllerPort] = await Promise.all([freePort(), freePort()])
   const certificates = tls ? makeCertificates(folder) : null
-  const data = join(folder, 'data')
-  await mkdir(data, { recursive: true })
   if (certificates) {
     const { key, cert } = certificates.server
     // Java reads no other kind of key.
@@ -53,11 +65,20 @@ export async function startKafka ({ dir, tls = false, login = false, isMeasured 
     await writeFile(join(folder, 'server.pem'), pkcs8 + await readFile(cert, 'utf8') + await readFile(certificates.ca, 'utf8'))
   }
   const protocol = `${login ? 'SASL_' : ''}${tls ? 'SSL' : 'PLAINTEXT'}`
-  const config = join(folder, 'server.properties')
-  await writeFile(config, `
+  const nodes = await Promise.all(Array.from({ length: count }, async (_, i) => {
+    const [port, controllerPort] = await Promise.all([freePort(), freePort()])
+    const own = count === 1 ? folder : join(folder, String(i + 1))
+    return { id: i + 1, port, controllerPort, folder: own, data: join(own, 'data'), config: join(own, 'server.properties') }
+  }))
+  const voters = nodes.map(({ id, controllerPort }) => `${id}@127.0.0.1:${controllerPort}`).join(',')
+  const replicas = Math.min(3, count)
+  const inSync = Math.min(2, count)
+  const servers = await Promise.all(nodes.map(async ({ id, port, controllerPort, folder: own, data, config }) => {
+    await mkdir(data, { recursive: true })
+    await writeFile(config, `
 process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@127.0.0.1:${controllerPort}
+node.id=${id}
+controller.quorum.voters=${voters}
 listeners=CLIENT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}
 advertised.listeners=CLIENT://127.0.0.1:${port}
 controller.listener.names=CONTROLLER
@@ -67,13 +88,15 @@ log.dirs=${data}
 num.network.threads=2
 num.io.threads=2
 auto.create.topics.enable=false
-offsets.topic.replication.factor=1
+default.replication.factor=${replicas}
+min.insync.replicas=${inSync}
+offsets.topic.replication.factor=${replicas}
 offsets.topic.num.partitions=1
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
+transaction.state.log.replication.factor=${replicas}
+transaction.state.log.min.isr=${inSync}
 transaction.state.log.num.partitions=1
-share.coordinator.state.topic.replication.factor=1
-share.coordinator.state.topic.min.isr=1
+share.coordinator.state.topic.replication.factor=${replicas}
+share.coordinator.state.topic.min.isr=${inSync}
 group.initial.rebalance.delay.ms=0
 log.cleaner.dedupe.buffer.size=2097152
 ${certificates
@@ -83,31 +106,39 @@ ssl.truststore.type=PEM\nssl.truststore.location=${certificates.ca}`
 ${login ? loginSettings() : ''}
 ${settings}
 `)
-  const storage = ['-cp', jarsOf(kafka), 'kafka.tools.StorageTool', 'format', '--ignore-formatted', '-t', CLUSTER, '-c', config]
-  const user = login ? ['--add-scram', `SCRAM-SHA-512=[name=${LOGIN.user},password=${LOGIN.password}]`] : []
-  execFileSync('java', [...storage, ...user], { stdio: ['ignore', 'ignore', 'pipe'] })
-  const server = machine(kafka, {
-    main: 'kafka.Kafka',
-    options: [...isMeasured ? ['-Xms256m', '-Xmx512m'] : ['-Xms128m', '-Xmx256m'], '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'],
-    args: [config],
-    folder,
-    port,
-    isMeasured
-  })
-  await server.start()
+    const storage = ['-cp', jarsOf(kafka), 'kafka.tools.StorageTool', 'format', '--ignore-formatted', '-t', CLUSTER, '-c', config]
+    const user = login ? ['--add-scram', `SCRAM-SHA-512=[name=${LOGIN.user},password=${LOGIN.password}]`] : []
+    execFileSync('java', [...storage, ...user], { stdio: ['ignore', 'ignore', 'pipe'] })
+    const server = machine(kafka, {
+      main: 'kafka.Kafka',
+      options: [...isMeasured ? ['-Xms256m', '-Xmx512m'] : ['-Xms128m', '-Xmx256m'], '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'],
+      args: [config],
+      folder: own,
+      port,
+      isMeasured
+    })
+    return {
+      port,
+      user: login ? LOGIN.user : '',
+      password: login ? LOGIN.password : '',
+      ca: certificates?.ca ?? '',
+      folder: own,
+      data,
+      get pid () { return server.pid },
+      start: server.start,
+      stop: server.stop,
+      kill: server.kill,
+      async remove () {
+        await server.kill()
+        await rm(own, { recursive: true, force: true })
+      }
+    }
+  }))
+  await Promise.all(servers.map(server => server.start()))
   return {
-    port,
-    user: login ? LOGIN.user : '',
-    password: login ? LOGIN.password : '',
-    ca: certificates?.ca ?? '',
-    folder,
-    data,
-    get pid () { return server.pid },
-    start: server.start,
-    stop: server.stop,
-    kill: server.kill,
+    servers,
     async remove () {
-      await server.kill()
+      await Promise.all(servers.map(server => server.remove()))
       await rm(folder, { recursive: true, force: true })
     }
   }

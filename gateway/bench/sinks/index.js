@@ -36,7 +36,7 @@ import { measure, throughSink } from './measure.js'
  * @property {number} [goalRowsPerSecond]
  */
 
-const FULL = { batchRows: [1, 100, 1000, 10_000, 100_000], writers: [1, 2, 4], cellMs: 2000, turns: 3 }
+const FULL = { batchRows: [1, 100, 1000, 10_000, 100_000], writers: [1, 2, 4], cellMs: 2000, turns: 5 }
 const QUICK = { batchRows: [100, 10_000, 100_000], writers: [1, 2], cellMs: 700, turns: 1 }
 
 /** How many batches a cell has at hand at most: enough for its time. */

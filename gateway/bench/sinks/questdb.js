@@ -11,7 +11,6 @@ import { makeTable } from './open.js'
 
 const SETTINGS = 'SELECT property_path, value FROM (SHOW PARAMETERS) WHERE property_path = \'cairo.commit.mode\''
 
-const REQUEST_BYTES = 512 * 1024
 const REQUESTS_AT_ONCE = 2
 
 /** Requests of the naive way under way at once. */
@@ -31,21 +30,19 @@ export const bench = {
     const clear = async () => {
       for (const name of await tables()) await own.query(`TRUNCATE TABLE "${name}"`)
     }
-    /** Into the table as our sink makes it. @param {Buffer[]} requests @param {number} atOnce */
+    /** Into the table as our sink makes it. @param {Buffer[][]} requests @param {number} atOnce */
     const send = async (requests, atOnce) => {
       const waiting = requests.values()
       const start = performance.now()
       await Promise.all(Array.from({ length: atOnce }, async () => { for (const lines of waiting) await own.write(lines) }))
       return (performance.now() - start) / 1000
     }
-    /** As the sink sends them, in requests of so many bytes. @param {Batch[]} batches @param {number} chunkBytes */
-    const requestsOf = async (batches, chunkBytes) => {
+    /** Of a batch each. @param {Batch[]} batches */
+    const requestsOf = async batches => {
       await makeTable(address, batches[0])
       const plan = await prepareTable(own, { name: batches[0].source, arranged: batches[0], withSource: false }, { layout: 'wide' })
       const keys = new BatchKeys()
-      const start = performance.now()
-      const requests = [...encodeLines(batches.map(batch => linesOf(plan, batch, keys)), { chunkBytes })]
-      return { requests, seconds: (performance.now() - start) / 1000 }
+      return batches.map(batch => [...encodeLines([linesOf(plan, batch, keys)])])
     }
     await refuseWhatIsThere(server, tables)
     const [[build]] = await own.query('SELECT build()')
@@ -65,17 +62,15 @@ export const bench = {
         return count
       },
       loader: {
-        name: `lines over HTTP, requests of ${REQUEST_BYTES / 1024} KiB, ${REQUESTS_AT_ONCE} at once`,
-        async run (batches) {
-          const { requests, seconds } = await requestsOf(batches, REQUEST_BYTES)
-          return seconds + await send(requests, REQUESTS_AT_ONCE)
-        }
+        name: `the same lines, prepared: a request a batch, ${REQUESTS_AT_ONCE} at once`,
+        run: async batches => send(await requestsOf(batches), REQUESTS_AT_ONCE)
       },
       naive: {
         name: `a request a row, ${NAIVE_AT_ONCE} at once`,
         rows: 2000,
         async run (batches) {
-          return send((await requestsOf(batches, 1)).requests, NAIVE_AT_ONCE)
+          const rows = batches.flatMap(batch => Array.from({ length: batch.rows }, (_, row) => batch.slice(row, row + 1)))
+          return send(await requestsOf(rows), NAIVE_AT_ONCE)
         }
       },
       async remove () {

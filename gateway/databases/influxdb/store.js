@@ -72,7 +72,7 @@ export class HttpStore {
   }
 }
 
-/** @param {any} error */
-function isTooLarge ({ cause }) {
+/** Whether a request was, for the server or what is in front of it. @param {any} error */
+export function isTooLarge ({ cause }) {
   return cause instanceof AnswerError && cause.status === TOO_LARGE
 }

@@ -1,9 +1,10 @@
 import { withDefaults } from '../../base/defaults.js'
 import { describe, SluiceError } from '../../base/errors.js'
+import { brokersIn, placesOf } from '../../kafka/brokers.js'
 import { isAnswer, isAnswered, KafkaClient, reasonOf } from '../../kafka/client.js'
 import { connectError, orPasswordMissing } from '../connecting/failure.js'
 import { testInTime } from '../connecting/limits.js'
-import { plainTextAdvice, tlsOptions } from '../connecting/tls.js'
+import { isLocal, plainTextAdvice, tlsOptions } from '../connecting/tls.js'
 import { COMMITS_TABLE } from '../names.js'
 import { schema } from './connection.schema.js'
 
@@ -34,7 +35,7 @@ export class KafkaServer {
   }
 
   /** For messages. */
-  get place () { return `Kafka at ${this.#options.host}:${this.#options.port}` }
+  get place () { return `Kafka at ${placesOf(this.#options)}` }
 
   /** Nothing is connected before it is needed. The caller closes it. */
   client () {
@@ -79,20 +80,32 @@ export class KafkaServer {
 
   async close () {}
 
+  get #plainTextAdvice () {
+    const far = brokersIn(this.#options).find(({ host }) => !isLocal(host))
+    return far ? plainTextAdvice({ ...this.#options, ...far }) : ''
+  }
+
   /** What is there, in sentences. @param {KafkaClient} client */
   async #tell (client) {
     const { id, brokers } = await client.cluster()
     const { login, user } = this.#options
-    const found = `Kafka cluster ${id}, ${brokers.length === 1 ? 'one broker' : `${brokers.length} brokers`}` +
+    const found = `Kafka cluster ${id}, ${brokers.size === 1 ? 'one broker' : `${brokers.size} brokers`}` +
       `${login === 'none' ? '' : `, logged in as "${user}"`}.`
-    const commits = await client.topic(COMMITS_TABLE)
-    const missing = commits ? '' : `The topic ${COMMITS_TABLE} does not exist: the sink will try to create it.`
-    const policy = commits && (await client.configsOf(COMMITS_TABLE, ['cleanup.policy'])).get('cleanup.policy')
-    const wrong = commits && policy !== 'compact'
-      ? `The topic ${COMMITS_TABLE} is not compacted: set its cleanup.policy to compact, or the sink stores nothing.`
-      : ''
-    const single = brokers.length === 1 ? SINGLE : ''
-    return [found, missing, wrong, single, plainTextAdvice(this.#options)].filter(text => text !== '').join(' ')
+    const single = brokers.size === 1 ? SINGLE : ''
+    return [found, await aboutCommits(client), single, this.#plainTextAdvice].filter(text => text !== '').join(' ')
+  }
+}
+
+/** What keeps sinks from their commit records. @param {KafkaClient} client */
+async function aboutCommits (client) {
+  try {
+    if (!await client.topic(COMMITS_TABLE)) return `The topic ${COMMITS_TABLE} does not exist: the sink will try to create it.`
+    const configs = await client.configsOf(COMMITS_TABLE, ['cleanup.policy'])
+    if (configs.get('cleanup.policy') === 'compact') return ''
+    return `The topic ${COMMITS_TABLE} is not compacted: set its cleanup.policy to compact, or the sink stores nothing.`
+  } catch (error) {
+    if (!isAnswer(error, 'TOPIC_AUTHORIZATION_FAILED')) throw error
+    return `Sinks store nothing here: this user may not use the topic ${COMMITS_TABLE}. Grant what the help of the server lists.`
   }
 }
 

@@ -8,9 +8,10 @@ export const schema = connectionSchema({
   properties: {
     host: {
       title: 'Hosts',
-      description: 'Names or addresses of one or more brokers, with commas between them. The others are found through them.'
+      description: 'Names or addresses of one or more brokers, with commas between them, each with :port where it has another one. The ' +
+        'others are found through them.'
     },
-    port: { description: 'TCP port of the brokers named here.', default: 9092 },
+    port: { description: 'TCP port of the brokers that are named without one.', default: 9092 },
     login: {
       type: 'string',
       title: 'Login',

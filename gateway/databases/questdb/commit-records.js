@@ -2,25 +2,26 @@ import { createHash } from 'node:crypto'
 import { stringText } from '../../messages/codecs/line-protocol/names.js'
 import { streamKey } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
-import { COLUMNS, isText, list, rowOf, valueOf } from '../sql/commit-records.js'
 import { text } from './connection.js'
 
 /**
  * Commit records: of two for the same seq, the later one counts. Nothing is ever deleted, as QuestDB deletes no rows: a record that takes
- * the place of others stands beside them.
+ * the place of others stands beside them. A record is one text of JSON, as each column is files of their own that are synced one by one.
  *
  * @typedef {import('./connection.js').QuestdbServer} QuestdbServer
  * @typedef {import('../commit-records.js').CommitRow} CommitRow
  */
 
-/** What tells streams apart, as one text. @param {import('../commit-records.js').Stream} of */
-const hashOf = of => createHash('sha256').update(streamKey(of)).digest('base64url')
+/** What tells streams apart, as a UUID. @param {import('../commit-records.js').Stream} of */
+const hashOf = of => {
+  const hash = createHash('sha256').update(streamKey(of)).digest('hex')
+  return [[0, 8], [8, 12], [12, 16], [16, 20], [20, 32]].map(([from, to]) => hash.slice(from, to)).join('-')
+}
 
 /** @param {QuestdbServer} server */
 export async function prepareCommits (server) {
-  const columns = COLUMNS.map(name => `${list([name])} ${isText(name) ? 'VARCHAR' : 'LONG'}`).join(', ')
   // A record's time is its seq, which keeps those of a stream together.
-  await server.query(`CREATE TABLE IF NOT EXISTS ${COMMITS_TABLE} (timestamp TIMESTAMP_NS, of VARCHAR, ${columns}) ` +
+  await server.query(`CREATE TABLE IF NOT EXISTS ${COMMITS_TABLE} (timestamp TIMESTAMP_NS, of UUID, record VARCHAR) ` +
     'TIMESTAMP(timestamp) PARTITION BY YEAR WAL DEDUP UPSERT KEYS(timestamp, of)')
 }
 
@@ -32,23 +33,16 @@ export async function prepareCommits (server) {
 export async function readCommits (server, claims) {
   await server.settled(COMMITS_TABLE)
   const wanted = claims && [...new Set(claims.map(hashOf))].map(text).join(', ')
-  const rows = await server.query(`SELECT ${list(COLUMNS)} FROM ${COMMITS_TABLE}${wanted === undefined ? '' : ` WHERE of IN (${wanted})`}`)
-  return rows.map(row => {
-    const { sink_table: table, ...record } = Object.fromEntries(COLUMNS.map((name, i) => [name, row[i] ?? '']))
-    return rowOf({ table, ...record })
-  })
+  const rows = await server.query(`SELECT record FROM ${COMMITS_TABLE}${wanted === undefined ? '' : ` WHERE of IN (${wanted})`}`)
+  return rows.map(([record]) => JSON.parse(record))
 }
 
 /** @param {QuestdbServer} server @param {CommitRow[]} records @param {AbortSignal} [signal] */
 export async function writeCommits (server, records, signal) {
-  if (records.length > 0) await server.write(records.map(lineOf).join(''), signal)
+  if (records.length > 0) await server.write(records.map(lineOf), signal)
 }
 
 /** @param {CommitRow} record */
 function lineOf (record) {
-  const cells = COLUMNS.map(name => {
-    const value = valueOf(record, name)
-    return `${name}=${typeof value === 'string' ? stringText(value).replaceAll('\n', '\\\n') : `${value}i`}`
-  })
-  return `${COMMITS_TABLE},of=${hashOf(record)} ${cells.join(',')} ${record.seq}\n`
+  return `${COMMITS_TABLE} of="${hashOf(record)}",record=${stringText(JSON.stringify(record))} ${record.seq}\n`
 }

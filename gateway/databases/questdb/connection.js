@@ -50,13 +50,11 @@ export class QuestdbServer {
 
   /**
    * Writes lines, which the server has in its log when this resolves.
-   * @param {Buffer|string} lines
+   * @param {import('../http.js').Body} lines
    * @param {AbortSignal} [signal]
    */
   async write (lines, signal) {
-    await this.#ask({
-      path: '/write?precision=n', headers: { 'content-type': 'text/plain; charset=utf-8' }, body: [lines], signal
-    })
+    await this.#ask({ path: '/write?precision=n', headers: { 'content-type': 'text/plain; charset=utf-8' }, body: lines, signal })
   }
 
   /**
@@ -132,6 +130,7 @@ export class QuestdbServer {
 
   /** @param {unknown} error */
   #explain (error) {
+    if (error instanceof SluiceError) return error // of lines that cannot be written
     if (!(error instanceof AnswerError)) return connectError(this.place, error, FIXES)
     const { status } = error
     const { user, password } = this.#options

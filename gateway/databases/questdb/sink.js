@@ -2,9 +2,10 @@ import { describe, SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { Batch } from '../../batch/batch.js'
 import { fieldKind } from '../../messages/codecs/line-protocol/kinds.js'
+import { encodeLines } from '../../messages/codecs/line-protocol/line-protocol.js'
 import { AnswerError } from '../http.js'
 import { checkRows } from '../influxdb/refused.js'
-import { HttpStore } from '../influxdb/store.js'
+import { HttpStore, isTooLarge } from '../influxdb/store.js'
 import { BatchKeys } from '../keyed/batch-keys.js'
 import { keyedSink } from '../keyed/sink.js'
 import { COMMITS_TABLE } from '../names.js'
@@ -44,7 +45,7 @@ export function isTransient (error) {
 export async function open (given, { server }) {
   const options = /** @type {any} */ (withDefaults(schema, given))
   const keys = new BatchKeys()
-  const store = new HttpStore({ write: (_place, lines, signal) => server.write(lines, signal) })
+  const smaller = new HttpStore({ write: (_place, lines, signal) => server.write([lines], signal) })
   /** @type {Session} */
   const session = { known: setOf([]), id: -1 }
   const read = async () => {
@@ -81,7 +82,12 @@ export async function open (given, { server }) {
       checkRows(places.map(({ batch }) => batch), LIMITS)
       refuseLeast(places.map(({ batch }) => batch))
       await checkTables(server, [{ table: COMMITS_TABLE, id: session.id }, ...places.map(({ plan }) => plan)])
-      await store.write(places.map(({ arranged, plan }) => linesOf(plan, arranged, keys)), { database: '', policy: '', keptNs: 0n }, signal)
+      // A request is a commit of its own, which takes the server milliseconds.
+      const parts = places.map(({ arranged, plan }) => linesOf(plan, arranged, keys))
+      await server.write({ [Symbol.iterator]: () => encodeLines(parts) }, signal).catch(error => {
+        if (!isTooLarge(error)) throw error
+        return smaller.write(parts, { database: '', policy: '', keptNs: 0n }, signal)
+      })
     }
   }
   return keyedSink(options, storage)
@@ -111,6 +117,7 @@ function escaped (tag) {
 
 /** @param {import('../../batch/batch.js').FieldType} type */
 function kindOf (type) {
+  if (type === 'float64') return 'binary'
   return type === 'string' ? 'text' : fieldKind(type)
 }
 
@@ -121,11 +128,13 @@ function kindOf (type) {
  * @returns {import('../../messages/codecs/line-protocol/line-protocol.js').Lines}
  */
 export function linesOf ({ table, columns }, arranged, keys) {
-  const { fields, tags, source } = arranged
+  const { fields, tags, source, rows } = arranged
+  const numbers = new Int32Array(rows)
+  for (let row = 0; row < rows; row++) numbers[row] = arranged.rowNumber(row)
   const batch = new Batch({
     ...arranged,
     fields: [...fields, { name: 'sluice_row', type: 'int32' }],
-    columns: [...arranged.columns, Int32Array.from({ length: arranged.rows }, (_, row) => arranged.rowNumber(row))],
+    columns: [...arranged.columns, numbers],
     validity: [...arranged.validity, null]
   })
   return {

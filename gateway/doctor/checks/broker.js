@@ -1,15 +1,17 @@
 import { describe } from '../../base/errors.js'
 import { addressOf } from '../../../broker/connection/target.js'
+import { titleOf } from '../../../broker/preflight/finding.js'
 import { preflight } from '../../../broker/preflight/preflight.js'
+import { placesOf } from '../../kafka/brokers.js'
 import { brokerIdOf } from '../../../broker/stage-options.js'
 import { nameOf } from '../flow.js'
 import { note, ok, problem, warning } from '../finding.js'
-import { phrase, said } from '../../stats/phrases.js'
+import { said } from '../../stats/phrases.js'
 
 /**
  * @typedef {import('../finding.js').Finding} Finding
  * @typedef {import('../subject.js').Subject} Subject
- * @typedef {import('../../../broker/preflight/preflight.js').Report} Report
+ * @typedef {import('../../../broker/preflight/finding.js').Report} Report
  */
 
 const GRADES = { error: problem, warning, info: note }
@@ -36,7 +38,8 @@ export const broker = {
       const { options, problems } = await flow.optionsOf(node)
       if (problems.length > 0) return []
       const { preflight: kafkaPreflight } = await import('../../../broker/kafka/preflight.js')
-      return asked(() => kafkaPreflight(options), `${nameOf(node)}, ${options.host}:${options.port}`)
+      const where = `${nameOf(node)}, ${placesOf(/** @type {any} */ (options))}`
+      return asked(() => kafkaPreflight(options, { gateway }), where)
     })
     return (await Promise.all([...found, ...clusters])).flat()
   }
@@ -52,16 +55,13 @@ async function isStagedIn (flow, id) {
 async function asked (ask, where) {
   try {
     const { broker: reached, findings } = await ask()
-    const told = findings.map(({ level, text, fix }) =>
-      GRADES[level](phrase(text), where, fix ? phrase(fix) : level === 'info' ? '' : CONNECT_FIX))
-    return reached === null ? told : [ok(`${reached.name} ${reached.version}, ${protocolOf(reached)}.`, where), ...told]
+    const told = findings.map(({ level, phrases: { text, fix } }) =>
+      GRADES[level](text, where, fix || (level === 'info' ? '' : CONNECT_FIX)))
+    return reached === null ? told : [ok(`${titleOf(reached)}.`, where), ...told]
   } catch (error) {
     return [problem(describe(error), where, CONNECT_FIX)]
   }
 }
-
-/** @param {{protocol: string}} reached */
-const protocolOf = ({ protocol }) => /^\d/.test(protocol) ? `MQTT ${protocol}` : protocol
 
 const STAGES = ['sluice-stage-in', 'sluice-stage-out']
 const CONNECT_FIX = said`Correct it in the broker node and deploy, or start the broker.`

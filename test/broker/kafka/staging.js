@@ -1,40 +1,67 @@
+import { readFileSync } from 'node:fs'
 import { Admin } from '@platformatic/kafka'
 import { STAGE_TOPICS } from '../../../broker/kafka/topics.js'
-import { missingKafka, startKafka } from '../../servers/kafka.js'
+import { isAnswer } from '../../../gateway/kafka/client.js'
+import { missingKafka, startCluster } from '../../servers/kafka.js'
 import { requireServer } from '../../servers/programs.js'
 
 /** A Kafka for a suite that batches are staged in. */
 export class KafkaStaging {
-  /** @type {import('../../servers/kafka.js').KafkaServer} */
-  server = /** @type {any} */ (null)
+  /** @type {Awaited<ReturnType<typeof startCluster>>} */
+  #cluster = /** @type {any} */ (null)
 
-  /** Call it within `describe`. */
-  static inSuite () {
+  /**
+   * Call it within `describe`.
+   * @param {import('../../servers/kafka.js').Setup & {brokers?: number}} [setup]
+   */
+  static inSuite ({ brokers = 1, ...setup } = {}) {
     const staging = new KafkaStaging()
     before(async function () {
       this.timeout(300_000)
       requireServer(this, 'kafka', missingKafka())
-      staging.server = await startKafka()
+      staging.#cluster = await startCluster(brokers, setup)
     })
     after(async function () {
       this.timeout(60_000)
-      await staging.server?.remove()
+      await staging.#cluster?.remove()
     })
     return staging
+  }
+
+  get servers () { return this.#cluster.servers }
+
+  /** The only one, or the first. */
+  get server () { return this.servers[0] }
+
+  /** Of a connection, as its form has them. */
+  get options () {
+    const { user, password, ca } = this.server
+    return {
+      host: this.servers.map(({ port }) => `127.0.0.1:${port}`).join(','),
+      ...user && { login: 'scram-sha-512', user, password },
+      ...ca && { tls: 'verify', ca }
+    }
   }
 
   /** What is staged goes, with all that the groups have committed. */
   async clear () {
     await this.use(async admin => {
-      const names = Object.values(STAGE_TOPICS).map(({ name }) => name)
-      const there = (await admin.listTopics()).filter(name => names.includes(name))
-      if (there.length > 0) await admin.deleteTopics({ topics: there })
+      for (const { name } of Object.values(STAGE_TOPICS)) {
+        await admin.deleteTopics({ topics: [name] })
+          .catch(error => isAnswer(error, 'UNKNOWN_TOPIC_OR_PARTITION') ? null : Promise.reject(error))
+      }
     })
   }
 
   /** @template T @param {(admin: Admin) => Promise<T>} work @returns {Promise<T>} */
   async use (work) {
-    const admin = new Admin({ clientId: 'test', bootstrapBrokers: [`127.0.0.1:${this.server.port}`] })
+    const { user: username, password, ca } = this.server
+    const admin = new Admin({
+      clientId: 'test',
+      bootstrapBrokers: this.servers.map(({ port }) => `127.0.0.1:${port}`),
+      ...username && { sasl: { mechanism: 'SCRAM-SHA-512', username, password } },
+      ...ca && { tls: { ca: readFileSync(ca) } }
+    })
     try {
       return await work(admin)
     } finally {

@@ -53,8 +53,8 @@ export class QuestdbStore {
   async hasCommit (source, { epoch, seq }) {
     if (!(await this.#tables()).includes(COMMITS_TABLE)) return false
     await this.#server.settled(COMMITS_TABLE)
-    const rows = await this.#server.query(`SELECT source, epoch FROM ${COMMITS_TABLE} WHERE seq <= ${seq} AND last >= ${seq}`)
-    return rows.some(([itsSource, itsEpoch]) => itsSource === source && itsEpoch === epoch)
+    const records = (await this.#server.query(`SELECT record FROM ${COMMITS_TABLE}`)).map(([record]) => JSON.parse(record))
+    return records.some(record => record.source === source && record.epoch === epoch && record.seq <= seq && record.last >= seq)
   }
 
   async close () {

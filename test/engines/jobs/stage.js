@@ -1,7 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { STAGE_TOPICS } from '../../../broker/kafka/topics.js'
 import { KafkaClient } from '../../../gateway/kafka/client.js'
 import { connect } from '../../../gateway/databases/kafka/connection.js'
 import { TransactionalProducer } from '../../../gateway/kafka/producer.js'
 import { open } from '../../../gateway/databases/kafka/sink.js'
+import { Pipeline } from '../../broker/pipeline.js'
+import { KafkaReader } from '../../servers/kafka-reader.js'
 
 /**
  * A topic that the Kafka sink has written.
@@ -11,6 +15,23 @@ export async function stage ({ port }, topic, batches) {
   const sink = await open(/** @type {any} */ ({ table: topic, partitions: 3 }), { server: connect({ port }) })
   for (let from = 0; from < batches.length; from += 10) await sink.write(batches.slice(from, from + 10))
   await sink.close()
+}
+
+/**
+ * What a *stage out* has written to the topic of staging itself: all of it is there when this resolves.
+ * @param {{port: number}} kafka @param {import('../../../gateway/batch/batch.js').Batch[]} batches
+ */
+export async function stageOut ({ port }, batches) {
+  const pipeline = await Pipeline.create({ kafka: { port } })
+  const reader = new KafkaReader({ port })
+  try {
+    const { it: spool } = await pipeline.openStage({ gateway: 'plant' })
+    for (const batch of batches) await spool.append(batch.withIdentity(null))
+    while ((await reader.committed(STAGE_TOPICS.data.name)).length < batches.length) await sleep(200)
+  } finally {
+    await reader.close()
+    await pipeline.close()
+  }
 }
 
 /**

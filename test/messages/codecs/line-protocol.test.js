@@ -55,6 +55,20 @@ describe('line protocol', () => {
       'text="a \\"b\\" \\\\ ü\n",none="",bytes="AP8K" 0\n')
   })
 
+  it('writes floats in their own bytes, as QuestDB reads them, and none that is not finite', () => {
+    const fields = [{ name: 'force', field: 0, kind: 'binary' }, { name: 'count', field: 1, kind: 'integer' }]
+    const batch = new Batch({
+      source: 'press',
+      time: BigInt64Array.of(0n, 1n),
+      fields: [{ name: 'force', type: 'float64' }, { name: 'count', type: 'int32' }],
+      columns: [Float64Array.of(-0.1, NaN), Int32Array.of(3, 4)]
+    })
+    const bytes = Buffer.alloc(8)
+    bytes.writeDoubleLE(-0.1)
+    expect(Buffer.concat([...encodeLines([{ batch, fields: /** @type {any} */ (fields) }])]))
+      .to.deep.equal(Buffer.concat([Buffer.from('press force==\x10'), bytes, Buffer.from(',count=3i 0\npress count=4i 1\n')]))
+  })
+
   it('writes floats that are read back exactly', () => {
     const values = [
       0, -0, 0.1, 1 / 3, -123.456, 0.001, 0.05, 100.25, 1e-7, 5e-324, -Number.MAX_VALUE, 2 ** 53, 2 ** 53 + 2, 1e21,

@@ -21,6 +21,7 @@ const BACKSLASH = 0x5c
 const INTEGER_MARK = 'i'.charCodeAt(0)
 const [TRUE, FALSE] = Buffer.from('tf')
 const [ONE, ZERO] = Buffer.from('10')
+const BINARY_FLOAT64 = Buffer.of('='.charCodeAt(0), 16)
 
 /** Longer texts are written by Buffer. */
 const SHORT_TEXT = 32
@@ -105,6 +106,7 @@ const NOTHING = Buffer.alloc(0)
 
 /** @param {FieldType} type @param {FieldKind} kind @param {any} column @returns {CellWriter} */
 function valueWriter (type, kind, column) {
+  if (kind === 'binary') return binary(column)
   switch (type) {
     case 'float64':
     case 'float32': return number((buffer, at, row) => putFloat(buffer, at, column[row]))
@@ -134,6 +136,14 @@ function marked (write) {
       buffer[at] = INTEGER_MARK
       return at + 1
     }
+  }
+}
+
+/** @param {Float64Array} column @returns {CellWriter} */
+function binary (column) {
+  return {
+    fixedBytes: BINARY_FLOAT64.length + 8,
+    write: (buffer, at, row) => buffer.writeDoubleLE(column[row], put(buffer, at, BINARY_FLOAT64))
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * @typedef {import('../../../batch/batch.js').FieldType} FieldType
- * @typedef {'float'|'integer'|'boolean'|'string'|'text'} FieldKind  a field's type in InfluxDB, by its own name; `text` is a string in
- *   which line breaks are escaped, as QuestDB needs them
+ * @typedef {'float'|'integer'|'boolean'|'string'|'text'|'binary'} FieldKind  a field's type in InfluxDB, by its own name; of QuestDB,
+ *   `text` is a string in which line breaks are escaped, and `binary` a float64 in its eight bytes
  */
 
 /** @type {Record<FieldType, FieldKind>} */
