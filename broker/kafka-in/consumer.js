@@ -2,21 +2,24 @@ import { EventEmitter } from 'node:events'
 import { identityKey } from '../../gateway/batch/batch.js'
 import { describe } from '../../gateway/base/errors.js'
 import { GroupMember } from '../../gateway/kafka/group.js'
+import { countOf } from '../../gateway/messages/refusals.js'
 import { HeldDeliveries } from '../in/held-deliveries.js'
 import { Readings } from '../in/readings.js'
 import { Streams } from '../in/streams.js'
-import { Tracker } from './tracker.js'
-import { identified, isEpochOf, unitsOf } from './units.js'
+import { OpenStreams, nameOf } from './open-streams.js'
+import { identified } from './units.js'
 
 /**
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
+ * @typedef {import('../../gateway/batch/batch.js').Identity} Identity
  * @typedef {import('../../gateway/kafka/group.js').Assigned} Assigned
  * @typedef {import('../../gateway/kafka/group.js').KafkaMessage} KafkaMessage
  * @typedef {import('../../gateway/kafka/group.js').Place} Place
  * @typedef {import('../../gateway/kafka/group.js').Stream} KafkaStream
+ * @typedef {import('../../gateway/messages/mapping/mapper.js').Content} Content
  * @typedef {import('../../gateway/messages/refusals.js').Refused} Refused
  * @typedef {import('../in/contract.js').WiredSink} WiredSink
- * @typedef {import('../in/stream.js').Stream} Source
+ * @typedef {import('./open-streams.js').Reading} Reading
  *
  * @typedef {object} KafkaConsumerOptions
  * @property {import('../../gateway/kafka/client.js').Cluster} cluster
@@ -28,7 +31,7 @@ import { identified, isEpochOf, unitsOf } from './units.js'
  * @property {import('../in/contract.js').Sinks} registry
  * @property {import('../in/contract.js').Deliveries} deliveries
  * @property {(delivery: import('../in/contract.js').Delivery) => void} emit  into the flow
- * @property {(message: KafkaMessage, topic: string) => {batches: Batch[], refused: Refused[]}} decode  never throws for what is in it
+ * @property {(message: KafkaMessage, topic: string) => Content} decode  never throws for what is in it
  * @property {(topic: string, refused: Refused[]) => Promise<void>} onRefused  resolves once they are kept, or counted
  * @property {number} [window]  batches held at once
  * @property {number} [windowBytes]
@@ -38,7 +41,11 @@ import { identified, isEpochOf, unitsOf } from './units.js'
  * @property {number} [sessionMs]
  * @property {import('../../gateway/base/log.js').Log} [log]
  *
- * @typedef {{isOver: boolean, tracker: Tracker, reached: bigint}} Reading
+ * @typedef {object} Taken
+ * @property {Reading} reading
+ * @property {number} bytes  of the messages that it was read from
+ * @property {() => void} done
+ * @property {() => void} never
  */
 
 const LOOK_MS = 250
@@ -46,9 +53,11 @@ const COMPACT_MS = 60_000
 /** So long nothing is tried again that a sink has let go. */
 const POSTPONED_MS = 10_000
 const ROW_BYTES = 16
+/** Values that are refused and kept at once. */
+const MAX_KEPT = 1000
 
 const DEFAULTS = {
-  begin: 'earliest',
+  begin: /** @type {'earliest'|'latest'} */ ('earliest'),
   sinks: [],
   window: 100,
   windowBytes: 2 ** 26,
@@ -63,8 +72,7 @@ const DEFAULTS = {
  * read becomes batches whose identity all members agree on (`units.js`), so that the commit records of the sinks' databases refuse what is
  * stored already, whoever has stored it. The group's offset follows what all sinks have committed: it only spares reading again.
  *
- * Before it begins with a partition, the databases are read. One that lacks what the group has committed was set back: then all is read
- * again that the brokers still have, and what is stored is left out.
+ * Before it begins with a partition, the databases are read. Where it begins, and begins again, is in `open-streams.js`.
  *
  * Event: `changed` (see `state`).
  */
@@ -79,8 +87,7 @@ export class KafkaConsumer extends EventEmitter {
   #gateway = ''
   /** What was read of databases before that was known. @type {Map<string, () => void>} */
   #unread = new Map()
-  /** @type {Map<KafkaStream, Reading>} */
-  #open = new Map()
+  #open
   /** @type {GroupMember} */
   #member
   /** @type {Promise<void>} */
@@ -91,7 +98,10 @@ export class KafkaConsumer extends EventEmitter {
   #timers
   /** @type {Error|null} */
   problem = null
-  counters = { duplicates: 0, refused: 0, lost: 0, setBack: 0 }
+  #duplicates = 0
+  #refused = 0
+  /** How many were parked when all was read the last time. */
+  #parked = 0
 
   /** @param {KafkaConsumerOptions} options */
   constructor (options) {
@@ -115,23 +125,28 @@ export class KafkaConsumer extends EventEmitter {
       onCommitted: (source, id, identity) => source.storedBy(id).add(identity, readings.number),
       onDone: () => this.#onChange()
     })
+    this.#open = new OpenStreams({
+      begin: all.begin,
+      sources: () => this.#streams.of(this.#gateway),
+      sinks: () => this.#held.sinks,
+      commit: (stream, offset, note) => this.#member.commit(stream, offset, note),
+      log
+    })
     this.#timers = [setInterval(() => this.#look(), LOOK_MS), setInterval(() => this.#compact(), COMPACT_MS)]
     this.wire(all.sinks)
     this.#member = this.#join()
   }
 
   get state () {
-    const { duplicates, refused, lost, setBack } = this.counters
     return {
       sinks: this.#held.sinks.length,
       waitingFor: this.heldUpBy.map(({ label }) => label),
       partitions: this.#open.size,
       held: this.#held.size,
       heldBytes: this.#held.bytes,
-      duplicates,
-      refused,
-      lost,
-      setBack,
+      duplicates: this.#duplicates,
+      refused: this.#refused,
+      ...this.#open.counters,
       ...this.#held.counters
     }
   }
@@ -157,7 +172,8 @@ export class KafkaConsumer extends EventEmitter {
     this.#held.wire(ids)
     this.#readings.wire(ids, disabled.map(({ id }) => id))
     for (const source of this.#streams) source.unpark()
-    if (this.#member && isOther) this.#restart() // what was parked, or a sink lacks that was disabled, comes again
+    const hasParked = this.#held.counters.parked > this.#parked
+    if (this.#member && (isOther || hasParked)) this.#restart() // what was parked, or a sink lacks that was disabled, comes again
     this.#onChange()
   }
 
@@ -186,10 +202,20 @@ export class KafkaConsumer extends EventEmitter {
       sessionMs,
       onAssigned: assigned => this.#onAssigned(assigned),
       onRevoked: streams => {
-        for (const stream of streams) this.#end(stream)
+        for (const stream of streams) this.#open.end(stream)
+        this.#onChange()
       },
+      areWhole: true,
+      hasRoom: stream => {
+        const reading = this.#open.get(stream)
+        return this.#ready(() => reading?.isOver ?? true)
+      },
+      onBroken: (stream, broken) => this.#onBroken(stream, broken),
       onRecords: (stream, messages, next) => this.#onRecords(stream, messages, next),
-      onGap: (stream, from, to) => this.#onGap(stream, from, to),
+      onGap: (stream, from, to) => {
+        this.#open.lose(stream, from, to)
+        this.emit('changed')
+      },
       onProblem: problem => {
         this.problem = problem
         this.emit('changed')
@@ -199,6 +225,7 @@ export class KafkaConsumer extends EventEmitter {
 
   /** All is read again from where the group has committed to, or from where the databases say. */
   #restart () {
+    this.#parked = this.#held.counters.parked
     this.#restarting = this.#restarting.then(async () => {
       if (this.#closed) return
       await this.#member.close()
@@ -210,7 +237,7 @@ export class KafkaConsumer extends EventEmitter {
   async #onAssigned (assigned) {
     await this.#ready()
     await this.#learnCluster()
-    return assigned.map(each => this.#begin(each))
+    return assigned.map(each => this.#open.begin(each))
   }
 
   async #learnCluster () {
@@ -225,80 +252,48 @@ export class KafkaConsumer extends EventEmitter {
     this.#unread.clear()
   }
 
-  /** @param {Assigned} assigned @returns {Place|undefined} */
-  #begin ({ stream, committed, first, end }) {
-    const stored = this.#held.sinks.map(id => this.#newestOf(stream, id)).filter(newest => newest !== null)
-    const noted = committed?.note ? BigInt(committed.note) : null
-    const isSetBack = noted !== null && noted >= first && stored.some(newest => newest < noted)
-    if (isSetBack) {
-      this.counters.setBack++
-      this.#options.log.warn(`A database lacks what it had stored of ${nameOf(stream)}: it is read again from offset ${first}.`)
-    }
-    const { begin } = this.#options
-    const unknown = begin === 'latest' && stored.length === 0 ? end : first
-    const place = isSetBack ? { offset: first } : committed ?? { offset: unknown }
-    const tracker = new Tracker(noted, (next, note) => {
-      const reading = this.#open.get(stream)
-      if (reading) reading.reached = next
-      this.#member.commit(stream, next, note === null ? '' : String(note))
-    })
-    this.#open.set(stream, { isOver: false, tracker, reached: place.offset })
-    this.emit('changed')
-    return place
-  }
-
-  /** The offset of the newest unit of a stream of which a sink's database has something. @param {KafkaStream} stream @param {string} id */
-  #newestOf (stream, id) {
-    const isIts = isEpochOf(stream)
-    let newest = null
-    for (const source of this.#streams.of(this.#gateway)) {
-      for (const { epoch, last } of source.storedBy(id).ends()) {
-        if (isIts(epoch) && (newest === null || last > newest)) newest = BigInt(last)
-      }
-    }
-    return newest
-  }
-
-  /** @param {KafkaStream} stream */
-  #end (stream) {
+  /** @param {KafkaStream} stream @param {KafkaMessage[]} messages  of a unit @param {bigint} next */
+  #onRecords (stream, messages, next) {
     const reading = this.#open.get(stream)
-    if (reading) reading.isOver = true
-    this.#open.delete(stream)
-    this.#onChange()
-  }
-
-  /** @param {KafkaStream} stream @param {KafkaMessage[]} messages @param {bigint} next */
-  async #onRecords (stream, messages, next) {
-    const reading = this.#open.get(stream)
-    if (!reading) return
-    for (const unit of unitsOf(messages)) {
-      await this.#ready(() => reading.isOver)
-      if (reading.isOver || this.#closed) return
-      this.#take(stream, reading, unit)
-    }
-    reading.tracker.begin(next, 0)
-  }
-
-  /** @param {KafkaStream} stream @param {Reading} reading @param {import('./units.js').Unit} unit */
-  #take (stream, reading, unit) {
-    const { decode, onRefused } = this.#options
-    /** @type {Batch[]} */
-    const batches = []
+    if (!reading || reading.isOver || this.#closed) return
     /** @type {Refused[]} */
     const refused = []
-    for (const message of unit.messages) {
+    const [first] = messages
+    const its = first ? identified(stream, first, this.#read(stream, messages, refused), this.#gateway) : []
+    const admitted = its.filter(batch => this.#admits(batch, refused))
+    const noted = admitted.length > 0 ? first.within.first : null
+    const { done, never } = reading.tracker.begin(next, admitted.length + Number(refused.length > 0), noted)
+    if (refused.length > 0) this.#refuse(stream, refused, done)
+    const bytes = messages.reduce((sum, { value }) => sum + (value?.length ?? 0), 0) / admitted.length
+    for (const batch of admitted) if (this.#hold(batch, { reading, bytes, done, never })) this.#duplicates++
+  }
+
+  /** What messages have that can be stored. @param {KafkaStream} stream @param {KafkaMessage[]} messages @param {Refused[]} refused */
+  * #read ({ topic }, messages, refused) {
+    for (const message of messages) {
       if (message.value === null) continue // says that a key is gone
-      const content = decode(message, stream.topic)
-      batches.push(...content.batches)
-      refused.push(...content.refused)
+      const content = this.#options.decode(message, topic)
+      for (const each of content.refused) refused.push(each)
+      yield * content.batches
     }
-    const its = identified(stream, unit, batches, this.#gateway).filter(batch => this.#admits(batch, refused))
-    const done = reading.tracker.begin(unit.next, its.length + Number(refused.length > 0), its.length > 0 ? unit.first : null)
-    if (refused.length > 0) {
-      this.counters.refused += refused.length
-      onRefused(stream.topic, refused).then(done, error => this.#options.log.error(describe(error)))
+  }
+
+  /** @param {KafkaStream} stream @param {import('../../gateway/kafka/fetcher.js').Broken} broken */
+  #onBroken (stream, { first, next, bytes, reason }) {
+    const { done } = this.#open.get(stream)?.tracker.begin(next, 1) ?? {}
+    const what = `the record batch at offset ${first} of ${nameOf(stream)} cannot be read: ${reason}`
+    if (done) this.#refuse(stream, [{ index: -1, reason: what, value: bytes, count: Number(next - first) }], done)
+  }
+
+  /** @param {KafkaStream} stream @param {Refused[]} refused @param {() => void} done */
+  async #refuse ({ topic }, refused, done) {
+    this.#refused += countOf(refused)
+    try {
+      for (let at = 0; at < refused.length; at += MAX_KEPT) await this.#options.onRefused(topic, refused.slice(at, at + MAX_KEPT))
+      done()
+    } catch (error) {
+      this.#options.log.error(describe(error))
     }
-    for (const batch of its) this.#hold(batch, reading, done)
   }
 
   /** Whether there is a place for its source. @param {Batch} batch @param {Refused[]} refused */
@@ -312,42 +307,33 @@ export class KafkaConsumer extends EventEmitter {
     }
   }
 
-  /** @param {Batch} batch @param {Reading} reading @param {() => void} done */
-  #hold (batch, reading, done) {
-    const identity = /** @type {import('../../gateway/batch/batch.js').Identity} */ (batch.identity)
+  /** @param {Batch} batch @param {Taken} taken @returns {boolean} whether it was stored already */
+  #hold (batch, taken) {
+    const identity = /** @type {Identity} */ (batch.identity)
+    const { epoch, seq } = identity
     const source = this.#streams.get(identity.gateway, identity.source)
-    const has = (/** @type {{id: string}} */ { id }) => source.storedBy(id).has(identity.epoch, identity.seq)
-    const isStored = () => this.#sinks.every(has)
-    if (isStored()) {
-      this.counters.duplicates++
-      return done()
+    const has = (/** @type {string} */ id) => source.storedBy(id).has(epoch, seq)
+    /** Whether no sink that runs lacks it; it is behind only where none that is disabled does. */
+    const isOver = () => {
+      if (this.#sinks.every(({ id }) => has(id))) taken.done()
+      else if (source.isParked(epoch, seq) || this.#held.sinks.every(has)) taken.never()
+      else return false
+      return true
     }
-    // Stored by those that run; what a disabled one lacks is not behind.
-    if (this.#held.sinks.every(id => has({ id }))) return
+    if (isOver()) return true
     const ack = () => {
-      if (isStored()) done()
-      else if (!source.isParked(identity.epoch, identity.seq)) setTimeout(() => this.#holdAgain(batch, reading, done), POSTPONED_MS).unref()
+      if (!isOver()) setTimeout(() => this.#holdAgain(batch, taken), POSTPONED_MS).unref() // a sink has let it go
     }
     const id = `${this.#options.reader}:${identityKey(identity)}`
-    if (this.#held.redelivered(id, ack)) return
-    this.#held.hold(id, batch, source, { bytes: ROW_BYTES * (1 + batch.values + batch.rows), ack })
+    if (!this.#held.redelivered(id, ack)) {
+      this.#held.hold(id, batch, source, { bytes: Math.max(taken.bytes, ROW_BYTES * (1 + batch.values + batch.rows)), ack })
+    }
+    return false
   }
 
-  /** What a sink had let go. @param {Batch} batch @param {Reading} reading @param {() => void} done */
-  #holdAgain (batch, reading, done) {
-    const { gateway, source, epoch, seq } = /** @type {import('../../gateway/batch/batch.js').Identity} */ (batch.identity)
-    const its = this.#streams.get(gateway, source)
-    if (this.#sinks.every(({ id }) => its.storedBy(id).has(epoch, seq))) done()
-    else if (!reading.isOver && !this.#closed) this.#hold(batch, reading, done)
-  }
-
-  /** @param {KafkaStream} stream @param {bigint} from @param {bigint} to */
-  #onGap (stream, from, to) {
-    this.counters.lost += Number(to - from)
-    this.#options.log.error(`${nameOf(stream)}: the brokers have removed offsets ${from} to ${to - 1n} before they were read. ` +
-      'What was in them and not stored is lost: raise the retention of the topic.')
-    this.#open.get(stream)?.tracker.begin(to, 0)
-    this.emit('changed')
+  /** @param {Batch} batch @param {Taken} taken */
+  #holdAgain (batch, taken) {
+    if (!taken.reading.isOver && !this.#closed) this.#hold(batch, taken)
   }
 
   /** @param {string} id @param {import('../../gateway/databases/sink.js').CommitRecord[]} records @param {number} number */
@@ -356,7 +342,7 @@ export class KafkaConsumer extends EventEmitter {
     const gone = this.#streams.read(id, records.filter(({ gateway }) => gateway === this.#gateway), number)
     this.#held.recorded(id)
     if (gone === 0) return
-    this.counters.setBack += gone
+    this.#open.setBack(gone)
     this.#options.log.warn(`The database of sink "${this.#readings.labelOf(id)}" was set back: it lacks ${gone} batches that were stored.`)
     this.#restart()
   }
@@ -381,15 +367,7 @@ export class KafkaConsumer extends EventEmitter {
 
   /** Records below what is dealt with are merged: nothing comes any more into the gaps between them. */
   #compact () {
-    const heads = [...this.#open].flatMap(([stream, { reached }]) => {
-      const isIts = isEpochOf(stream)
-      return this.#streams.of(this.#gateway).flatMap(source => {
-        const epochs = new Set(this.#held.sinks.flatMap(id => source.storedBy(id).ends().map(({ epoch }) => epoch)))
-        return [...epochs].filter(isIts).map(epoch => {
-          return { gateway: this.#gateway, source: source.source, epoch, first: Number(reached), last: Number(reached), isSparse: true }
-        })
-      })
-    })
+    const { heads } = this.#open
     if (heads.length === 0) return
     for (const handle of this.#readings) {
       handle.compact(heads).catch(error => {
@@ -397,9 +375,4 @@ export class KafkaConsumer extends EventEmitter {
       })
     }
   }
-}
-
-/** @param {KafkaStream} stream */
-function nameOf ({ topic, partition }) {
-  return `partition ${partition} of topic ${topic}`
 }

@@ -9,6 +9,7 @@ export class Tracker {
   #onReach
   /** Of the last part with rows that is behind. @type {bigint|null} */
   #noted
+  #hasEnd = false
 
   /**
    * @param {bigint|null} noted  as it was when reading began
@@ -23,15 +24,23 @@ export class Tracker {
    * @param {bigint} next  the offset behind it
    * @param {number} count  how often `done` is called before it is dealt with
    * @param {bigint|null} [noted]  where it has rows
-   * @returns {() => void} done
+   * @returns {{done: () => void, never: () => void}} `never`: it is not dealt with, and nothing behind it is reached
    */
   begin (next, count, noted = null) {
     const part = { next, left: count, noted }
-    this.#parts.push(part)
+    if (!this.#hasEnd) this.#parts.push(part)
     if (count === 0) this.#advance()
-    return () => {
-      part.left--
-      this.#advance()
+    return {
+      done: () => {
+        part.left--
+        this.#advance()
+      },
+      never: () => {
+        const at = this.#parts.indexOf(part)
+        if (at === -1) return
+        this.#parts.length = at + 1
+        this.#hasEnd = true
+      }
     }
   }
 

@@ -21,28 +21,18 @@ import { Numbering } from '../../gateway/batch/numbering.js'
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
  * @typedef {import('../../gateway/kafka/group.js').KafkaMessage} KafkaMessage
  * @typedef {import('../../gateway/kafka/group.js').Stream} Stream
- * @typedef {import('../../gateway/messages/refusals.js').Refused} Refused
- * @typedef {{first: bigint, next: bigint, messages: KafkaMessage[]}} Unit
  */
 
 const SHAPE_LETTERS = 8
 
-/** @param {KafkaMessage[]} messages  of a stream, in order @returns {Unit[]} */
-export function unitsOf (messages) {
-  return Array.from(Map.groupBy(messages, ({ within }) => within.first), ([first, its]) => {
-    return { first, next: its[0].within.last + 1n, messages: its }
-  })
-}
-
 /**
  * @param {Stream} stream
- * @param {Unit} unit
- * @param {Batch[]} batches  what its messages have, in their order
+ * @param {KafkaMessage} message  any one of the unit
+ * @param {Iterable<Batch>} batches  what its messages have, in their order
  * @param {string} gateway
  * @returns {Batch[]} with identities
  */
-export function identified ({ topicId, partition }, { first, messages }, batches, gateway) {
-  const [{ leaderEpoch }] = messages
+export function identified ({ topicId, partition }, { leaderEpoch, within }, batches, gateway) {
   const id = Buffer.from(topicId.replaceAll('-', ''), 'hex').toString('base64url')
   /** @type {Map<string, {shape: string, joint: Joint}>} */
   const joints = new Map()
@@ -58,7 +48,7 @@ export function identified ({ topicId, partition }, { first, messages }, batches
   return Array.from(joints.values(), ({ shape, joint }) => {
     const batch = numbering.numbered(joint.batch())
     const epoch = `${leaderEpoch}-${id}.${partition}.${hash('sha256', shape, 'base64url').slice(0, SHAPE_LETTERS)}`
-    return batch.withIdentity({ gateway, source: batch.source, epoch, seq: Number(first), rows: batch.rows })
+    return batch.withIdentity({ gateway, source: batch.source, epoch, seq: Number(within.first), rows: batch.rows })
   })
 }
 

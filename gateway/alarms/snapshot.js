@@ -108,7 +108,7 @@ export class Snapshots {
       spoolFullInSeconds: isHeldUp ? 'full' : soonest(spools),
       stageIns,
       ownMeters: stats.metersOf('stage').filter(({ isOwn }) => isOwn).map(meter => {
-        const { name } = [...stageIns, ...spools].find(({ nodeId }) => nodeId === meter.id) ?? meter
+        const { name } = [...stageIns, ...spools, ...named('kafka in')].find(({ nodeId }) => nodeId === meter.id) ?? meter
         return { name, nodeId: meter.id, meter }
       }),
       devices: named('source').filter(({ gauge }) => 'lastGoodSecondsAgo' in gauge),

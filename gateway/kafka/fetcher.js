@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { FetchIsolationLevels, fetchV13, ProtocolError } from '@platformatic/kafka'
+import { FetchIsolationLevels, ProtocolError } from '@platformatic/kafka'
 import { backoff } from '../base/backoff.js'
+import { describe } from '../base/errors.js'
 import { committed } from './committed.js'
+import { fetchApi } from './fetch.js'
 import { boundsOf } from './offsets.js'
 
 /**
@@ -12,15 +14,28 @@ import { boundsOf } from './offsets.js'
  * @typedef {import('./group.js').Stream} Stream
  * @typedef {import('./group.js').KafkaMessage} KafkaMessage
  *
+ * @typedef {import('./record-batch.js').RecordBatch} RecordBatch
+ *
  * @typedef {{offset: bigint, leaderEpoch?: number}} Place  `leaderEpoch` is that of the record before it, where it is known
+ *
+ * @typedef {object} Broken  a record batch that cannot be read
+ * @property {bigint} first
+ * @property {bigint} next  the offset behind it
+ * @property {Buffer} bytes
+ * @property {string} reason
  *
  * @typedef {object} Handlers  those that return promises are waited for; one that rejects is asked again
  * @property {() => boolean} [isCurrent]  whether what is there may be delivered now
- * @property {(stream: Stream, messages: KafkaMessage[], next: bigint) => Promise<void>|void} onRecords
+ * @property {boolean} [areWhole]  what was written at once is delivered whole, also where reading begins amidst of it
+ * @property {(stream: Stream) => Promise<void>} [hasRoom]  resolves when the next records may be read: they may take much more memory than
+ *   what was fetched
+ * @property {(stream: Stream, messages: KafkaMessage[], next: bigint) => Promise<void>|void} onRecords  those of one record batch
+ * @property {(stream: Stream, broken: Broken) => Promise<void>|void} [onBroken]  otherwise it is as one that has no records
  * @property {(stream: Stream, from: bigint, to: bigint) => Promise<void>|void} onGap  deleted before it was fetched
  * @property {(stream: Stream, place: Place|null) => void} onCut  the log has lost its end, and goes on from there; null: nobody knows
  *   from where. The stream is no longer read
  * @property {(stream: Stream) => void} onMissing  its topic is gone, or another one
+ * @property {(stream: Stream, end: bigint) => void} [onNothing]  the brokers say that they have nothing more before that offset
  * @property {(problem: unknown) => void} onProblem  null: it has passed
  * @property {number} [paceMs]  for streams that are never many and for which nobody waits: after some answers in a row, so long from each
  *   to the next
@@ -29,6 +44,7 @@ import { boundsOf } from './offsets.js'
  * @property {Stream} stream
  * @property {bigint} at  to be fetched next
  * @property {number} leaderEpoch  of what was fetched last
+ * @property {bigint} suspect  where a record batch could not be read, and was fetched again
  * @property {{node: number, epoch: number}|null} leader
  * @property {number} waiting  answers that are being delivered, or will be
  * @property {Promise<void>} delivered
@@ -39,7 +55,6 @@ const MAX_HELD_BYTES = 32 * 2 ** 20
 const MAX_STREAM_BYTES = 2 ** 20
 /** One that is being delivered, and the next. */
 const MAX_WAITING = 2
-const RECORD_BYTES = 100
 
 const [NO_SESSION, OUTSIDE_SESSIONS] = [0, -1]
 const UNKNOWN = -1
@@ -80,7 +95,7 @@ export class Fetcher {
   /** @param {Stream} stream @param {Place} place */
   add (stream, { offset, leaderEpoch = UNKNOWN }) {
     this.#positions.set(stream, {
-      stream, at: offset, leaderEpoch, leader: null, waiting: 0, delivered: Promise.resolve(), isEnded: false
+      stream, at: offset, leaderEpoch, suspect: -1n, leader: null, waiting: 0, delivered: Promise.resolve(), isEnded: false
     })
     this.#fetchOn()
   }
@@ -137,7 +152,7 @@ export class Fetcher {
   async #ask (node, positions) {
     this.#asked.add(node)
     try {
-      const answer = await this.#client.ask(fetchV13.api, node, ...this.#request(node, positions))
+      const answer = await this.#client.ask(fetchApi, node, ...this.#request(node, positions))
         .catch(error => error.response?.responses ? error.response : Promise.reject(error))
       await this.#take(positions, answer)
       await this.#keepPace()
@@ -154,12 +169,12 @@ export class Fetcher {
     const all = [...this.#positions.values()].filter(({ leader }) => leader?.node === node)
     const topics = Array.from(Map.groupBy(positions, ({ stream }) => stream.topicId), ([topicId, its]) => ({
       topicId,
-      partitions: its.map(({ stream, at, leader, leaderEpoch }) => ({
+      partitions: its.map(({ stream, at, suspect, leader, leaderEpoch }) => ({
         partition: stream.partition,
         currentLeaderEpoch: leader?.epoch,
         fetchOffset: at,
         lastFetchedEpoch: leaderEpoch,
-        partitionMaxBytes: MAX_STREAM_BYTES
+        partitionMaxBytes: suspect === at ? MAX_HELD_BYTES : MAX_STREAM_BYTES // to see what follows
       }))
     }))
     const longWaitMs = this.#handlers.paceMs ? PACED_WAIT_MS : LONG_WAIT_MS
@@ -175,57 +190,100 @@ export class Fetcher {
     if (this.#dueMs > nowMs && !this.#isClosed) await sleep(this.#dueMs - nowMs, undefined, { ref: false })
   }
 
-  /** @param {Position[]} positions @param {{throttleTimeMs: number, responses: any[]}} answer */
+  /** @param {Position[]} positions @param {import('./fetch.js').Answer} answer */
   async #take (positions, { throttleTimeMs, responses }) {
     const answers = new Map(responses.flatMap(({ topicId, partitions }) => {
-      return partitions.map((/** @type {any} */ its) => [`${topicId}/${its.partitionIndex}`, its])
+      return partitions.map(its => [`${topicId}/${its.partitionIndex}`, its])
     }))
     // Where none has any, no limit has kept something back.
-    const areEmpty = throttleTimeMs === 0 && [...answers.values()].every(({ records }) => (records ?? []).length === 0)
+    const areEmpty = throttleTimeMs === 0 && [...answers.values()].every(({ records }) => records.length === 0)
     const failed = new Set()
     for (const position of positions) {
       const its = answers.get(`${position.stream.topicId}/${position.stream.partition}`)
       if (!its || position.isEnded) continue
-      if (its.errorCode === NONE) this.#takeRecords(position, its, areEmpty)
-      else if (its.errorCode === OFFSET_OUT_OF_RANGE) await this.#takeOutOfRange(position)
-      else {
+      try {
+        if (its.errorCode === OFFSET_OUT_OF_RANGE) await this.#takeOutOfRange(position)
+        else if (its.errorCode === NONE) this.#takeRecords(position, its)
+        else throw new ProtocolError(its.errorCode)
+      } catch (error) {
         position.leader = null
-        failed.add(its.errorCode)
+        failed.add(error)
       }
     }
-    const [code] = failed
-    if (code === undefined) this.#succeeded()
-    else await this.#failed(new ProtocolError(code))
+    const [error] = failed
+    if (error !== undefined) return this.#failed(error)
+    this.#succeeded()
+    if (areEmpty) await this.#takeNothing(positions, answers)
   }
 
-  /** @param {Position} position @param {any} answer @param {boolean} areEmpty */
-  #takeRecords (position, answer, areEmpty) {
-    const { divergingEpoch, lastStableOffset } = answer
+  /**
+   * What was there has been compacted away. Brokers may not know better where old records are kept elsewhere, so reading stays where it is.
+   * @param {Position[]} positions @param {Map<string, import('./fetch.js').Fetched>} answers
+   */
+  async #takeNothing (positions, answers) {
+    let isBehind = false
+    for (const { at, stream, delivered } of positions) {
+      const end = answers.get(`${stream.topicId}/${stream.partition}`)?.lastStableOffset ?? at
+      if (end <= at) continue
+      isBehind = true
+      delivered.then(() => this.#handlers.onNothing?.(stream, end))
+    }
+    if (isBehind) await sleep(LONG_WAIT_MS, undefined, { ref: false }) // they do not wait
+  }
+
+  /** @param {Position} position @param {import('./fetch.js').Fetched} answer */
+  #takeRecords (position, answer) {
+    const { divergingEpoch, lastStableOffset, records } = answer
     if (divergingEpoch.epoch !== UNKNOWN) {
       const offset = divergingEpoch.endOffset < position.at ? divergingEpoch.endOffset : position.at
       return this.#cut(position, { offset, leaderEpoch: divergingEpoch.epoch })
     }
-    /** @type {KafkaMessage[]} */
-    const messages = []
-    let bytes = 0
-    let { at } = position
-    for (const { batch, records, next } of committed(answer)) {
-      const within = { first: batch.firstOffset, last: next - 1n }
-      for (const { offsetDelta, timestampDelta, key, value, headers } of records) {
-        const offset = batch.firstOffset + BigInt(offsetDelta)
-        if (offset < at) continue
-        const timestamp = batch.firstTimestamp + timestampDelta
-        messages.push({ offset, within, leaderEpoch: batch.partitionLeaderEpoch, key, value, headers, timestamp })
-        bytes += RECORD_BYTES + (key?.length ?? 0) + (value?.length ?? 0)
-      }
-      if (next > at) at = next
-      position.leaderEpoch = batch.partitionLeaderEpoch
+    const from = this.#handlers.areWhole ? -1n : position.at
+    const batches = [...committed(answer)]
+    const works = []
+    for (const [i, { batch, messages }] of batches.entries()) {
+      const next = batch.isSound ? batch.next : this.#nextOf(position, batch, batches[i + 1]?.batch.first ?? lastStableOffset)
+      if (next === null) break
+      if (next <= position.at) continue
+      works.push(() => this.#read(position, batch, { next, messages, from }))
+      position.at = next
+      if (batch.isSound) position.leaderEpoch = batch.leaderEpoch
     }
-    // What was there has been compacted away.
-    if (areEmpty && lastStableOffset > at) at = lastStableOffset
-    if (at === position.at) return
-    position.at = at
-    this.#deliver(position, bytes, () => this.#handlers.onRecords(position.stream, messages, at))
+    if (works.length > 0) this.#deliver(position, records.length, works)
+  }
+
+  /**
+   * The offset behind a batch that is damaged; null: it is fetched again before that is believed.
+   * @param {Position} position @param {RecordBatch} batch
+   * @param {bigint} following  offset of the batch behind it, or of what has not been written yet
+   */
+  #nextOf (position, { first, next }, following) {
+    if (position.suspect !== first) {
+      position.suspect = first
+      return null
+    }
+    if (next > first && next <= following) return next
+    throw new Error(`The record batch at offset ${first} is damaged, and it is not known where the next one begins.`)
+  }
+
+  /**
+   * @param {Position} position @param {RecordBatch} batch
+   * @param {{next: bigint, messages: () => KafkaMessage[], from: bigint}} its
+   */
+  async #read (position, batch, { next, messages, from }) {
+    const { hasRoom, onRecords, onBroken } = this.#handlers
+    const { stream } = position
+    await hasRoom?.(stream)
+    if (position.isEnded) return
+    /** @type {KafkaMessage[]} */
+    let its = []
+    try {
+      its = messages()
+    } catch (error) {
+      const { first, bytes } = batch
+      if (onBroken) return onBroken(stream, { first, next, bytes, reason: describe(error) })
+    }
+    await onRecords(stream, from <= batch.first ? its : its.filter(({ offset }) => offset >= from), next)
   }
 
   /** @param {Position} position */
@@ -235,7 +293,7 @@ export class Fetcher {
     if (at > end) return this.#cut(position, null)
     if (at >= first) return
     Object.assign(position, { at: first, leaderEpoch: UNKNOWN })
-    this.#deliver(position, 0, () => this.#handlers.onGap(stream, at, first))
+    this.#deliver(position, 0, [async () => this.#handlers.onGap(stream, at, first)])
   }
 
   /** @param {Position} position @param {Place|null} place */
@@ -244,18 +302,19 @@ export class Fetcher {
     this.#handlers.onCut(stream, place)
   }
 
-  /** @param {Position} position @param {number} bytes @param {() => Promise<void>|void} work */
-  #deliver (position, bytes, work) {
+  /** @param {Position} position @param {number} bytes @param {(() => Promise<void>)[]} works */
+  #deliver (position, bytes, works) {
     position.waiting++
     this.#heldBytes += bytes
-    position.delivered = position.delivered.then(() => this.#delivered(position, work)).then(() => {
+    position.delivered = position.delivered.then(async () => {
+      for (const work of works) await this.#delivered(position, work)
       position.waiting--
       this.#heldBytes -= bytes
       this.#fetchOn()
     })
   }
 
-  /** @param {Position} position @param {() => Promise<void>|void} work */
+  /** @param {Position} position @param {() => Promise<void>} work */
   async #delivered (position, work) {
     for (let failures = 0; !position.isEnded;) {
       try {

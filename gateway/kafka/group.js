@@ -29,6 +29,7 @@ import { Progress } from './progress.js'
  *   with it; null where it has not
  * @property {bigint} first  of what the brokers still have
  * @property {bigint} end  the offset after the last one that was committed by its writer
+ * @property {boolean} isFirst  the group has committed nothing of its topics yet, and nothing has begun here before
  *
  * @typedef {import('./fetcher.js').Place} Place
  *
@@ -46,11 +47,16 @@ import { Progress } from './progress.js'
  * @property {string} group
  * @property {string[]|RegExp} topics  names, or what names match
  * @property {(assigned: Assigned[]) => Promise<(Place|undefined)[]|void>} [onAssigned]  tells where each begins; undefined: where the
- *   group has committed to, otherwise at the first. It may take its time: a stream that is revoked meanwhile does not begin
+ *   group has committed to, otherwise at the first. It may take its time: a stream that is revoked meanwhile does not begin. What is
+ *   committed here, the group knows before anything is read
  * @property {(streams: Stream[], why: {isLost: boolean}) => Promise<void>|void} [onRevoked]  what is committed until it resolves, soon,
  *   still counts, unless they are lost: others may read them already, or they are no more
- * @property {(stream: Stream, messages: KafkaMessage[], next: bigint) => Promise<void>|void} onRecords  `next` is the offset to go on with:
- *   not always that after the last message, as what was undone, or compacted away, has offsets as well. There may be no messages at all
+ * @property {boolean} [areWhole]  see `Handlers`
+ * @property {(stream: Stream) => Promise<void>} [hasRoom]  likewise
+ * @property {(stream: Stream, broken: import('./fetcher.js').Broken) => Promise<void>|void} [onBroken]  likewise
+ * @property {(stream: Stream, messages: KafkaMessage[], next: bigint) => Promise<void>|void} onRecords  of one record batch. `next` is the
+ *   offset to go on with: not always that after the last message, as what was undone, or compacted away, has offsets as well. There may be
+ *   no messages at all
  * @property {(stream: Stream, from: bigint, to: bigint) => Promise<void>|void} [onGap]  what the brokers have deleted before it was read:
  *   offsets from `from` to before `to`
  * @property {(problem: Error|null) => void} onProblem
@@ -89,6 +95,7 @@ export class GroupMember {
   #streams = new Map()
   /** Those that `onAssigned` has been asked about. @type {Set<Stream>} */
   #begun = new Set()
+  #hasBegun = false
   /** @type {Map<Stream, Progress>} */
   #progress = new Map()
 
@@ -108,6 +115,9 @@ export class GroupMember {
     this.#membership = new Membership(this.#talking, options.group, options.sessionMs ?? SESSION_MS)
     this.#fetcher = new Fetcher(this.#reading, {
       isCurrent: () => this.#membership.isValid,
+      areWhole: options.areWhole,
+      hasRoom: options.hasRoom,
+      onBroken: options.onBroken,
       onRecords: (stream, messages, next) => {
         this.#progress.get(stream)?.read(messages)
         return options.onRecords(stream, messages, next)
@@ -258,29 +268,43 @@ export class GroupMember {
       try {
         const its = still()
         const [committed, bounds] = await Promise.all([
-          this.#membership.committed(its),
+          this.#membership.committed(this.#all(its)),
           boundsOf(this.#talking, its, ({ topic, partition }) => this.#topics.get(topic)?.partitions[partition]?.leader)
         ])
         const assigned = its.map(stream => ({
           stream,
           committed: (cut.has(stream) ? cut.get(stream) : committed.get(stream)) ?? null,
+          isFirst: !this.#hasBegun && committed.size === 0,
           .../** @type {{first: bigint, end: bigint}} */ (bounds.get(stream))
         }))
-        for (const stream of still()) this.#begun.add(stream)
-        const places = await this.#options.onAssigned?.(assigned) ?? []
-        for (const [i, { stream, committed: place, first }] of assigned.entries()) {
-          if (!still().includes(stream)) continue
+        for (const stream of still()) {
+          this.#begun.add(stream)
           this.#progress.set(stream, new Progress())
-          this.#fetcher.add(stream, places[i] ?? place ?? { offset: first })
+        }
+        const places = await this.#options.onAssigned?.(assigned) ?? []
+        await this.#flush(still())
+        this.#hasBegun = true
+        for (const [i, { stream, committed: place, first }] of assigned.entries()) {
+          if (still().includes(stream)) this.#fetcher.add(stream, places[i] ?? place ?? { offset: first })
         }
         return this.#tell('beginning', null)
       } catch (error) {
         if (this.#isClosing) return
-        this.#tell('beginning', error)
+        if (!isRebalance(error)) this.#tell('beginning', error)
         await sleep(backoff(failures++, PAUSE_MS))
       }
     }
     this.#tell('beginning', null)
+  }
+
+  /** These, and what else there is of its topics. @param {Stream[]} streams @returns {Stream[]} */
+  #all (streams) {
+    const known = new Set(streams.map(placeOf))
+    const others = this.#names.flatMap(topic => {
+      const { id: topicId = '', partitions = [] } = this.#topics.get(topic) ?? {}
+      return partitions.map((_, partition) => ({ topic, topicId, partition }))
+    })
+    return [...streams, ...others.filter(other => !known.has(placeOf(other)))]
   }
 
   /** @param {Stream[]} streams @param {boolean} areLost */

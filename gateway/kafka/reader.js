@@ -50,6 +50,7 @@ export class TopicReader {
         this.#reached(stream, next)
       },
       onGap: (stream, _from, to) => this.#reached(stream, to),
+      onNothing: (stream, end) => this.#reached(stream, end),
       onCut: () => this.#reset(),
       onMissing: () => this.#wake(),
       onProblem: problem => this.#tell(problem)

@@ -4,19 +4,17 @@ import { namingDisk } from '../../gateway/base/disk-full.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { headlineOf } from '../../gateway/base/headlines.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
-import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
 import { Mapper } from '../../gateway/messages/mapping/mapping.js'
-import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { nameOf, namesOf, stageNameOf } from '../names.js'
 import { dataDir, defineNode, failClosing, logOf, throttledStatus } from '../node.js'
 import { leaseServer } from '../sinks/server-node.js'
 import { configsOf, sinksBehind } from '../sinks/wired.js'
-import { counted, sentence } from '../status.js'
 import { onInterruption } from './interruptions.js'
 import { schema } from './kafka-in.schema.js'
+import { countingOn, deliveriesOf, emitting, noSinks, readingStatus } from './reading.js'
 import { RefusedContent } from './refused-content.js'
 
 /** @typedef {import('../../gateway/databases/kafka/connection.js').KafkaServer} KafkaServer */
@@ -48,10 +46,11 @@ export default function (RED) {
     const { consumer, meter, server } = await opening
     wire = () => consumer.wire(sinksOf(RED, node, isStarted))
     wire()
-    if (consumer.state.sinks === 0) node.warn(describe(noSinks()))
+    if (consumer.state.sinks === 0) node.warn(describe(noSinks('Wire a sink behind it.')))
     consumer.on('changed', () => {
       registry.holdUp(node.id, consumer.sinks, consumer.heldUpBy)
-      show(statusOf({ ...consumer.state, notKept: meter.dropped }, consumer.problem && failureOf(server, consumer.problem)))
+      const problem = consumer.problem && failureOf(server, consumer.problem)
+      show(statusOf({ ...consumer.state, lost: meter.lost, notKept: meter.dropped }, problem))
     })
   })
 }
@@ -77,22 +76,15 @@ async function open (RED, node, options, mapper) {
     reader: node.id,
     sinks: sinksOf(RED, node, false),
     registry,
-    deliveries: {
-      open: delivery => deliveries.open({ ...delivery, quietMs: options.quietMs, settledByFlow: options.settledByFlow }),
-      close: id => deliveries.close(id)
-    },
+    deliveries: deliveriesOf(options),
     decode: messageReader(mapper),
-    emit: ({ attemptId, batch }) => node.send({ topic: batch.source, payload: batch, delivery: attemptId }),
+    emit: emitting(node),
     onRefused: (topic, values) => new Promise(resolve => { content.keep(topic, values, () => resolve(undefined)) }),
     window: options.inFlight,
     overdueMs: options.overdueMs,
     log: logOf(node)
   })
-  const { overdue, parked } = meter // of the consumers before this one
-  consumer.on('changed', () => {
-    meter.overdue = overdue + consumer.state.emittedAgain
-    meter.parked = parked + consumer.state.parked
-  })
+  consumer.on('changed', countingOn(meter, () => consumer.state))
   const dropGauge = stats.gauge(`kafka in ${name}`, () => {
     const { waitingFor, ...state } = consumer.state
     return { ...state, waitingFor: waitingFor.join(', ') }
@@ -129,27 +121,16 @@ function failureOf (server, problem) {
   return error instanceof SluiceError ? error : server.otherFailure(error)
 }
 
-function noSinks () {
-  return new SluiceError('SLUICE_STAGE_IN_SINKS', 'No sink is wired behind this node, so nothing is received.', {
-    fix: 'Wire a sink behind it.'
-  })
-}
-
 /**
  * @param {import('../../broker/kafka-in/consumer.js').KafkaConsumer['state'] & {notKept: number}} state
  * @param {Error|null} problem
- * @returns {import('../node.js').Status}
  */
 export function statusOf (state, problem) {
-  const { sinks, waitingFor, partitions, held, lost, parked, refused, notKept, setBack, duplicates } = state
-  const notes = counted({
-    'records lost': lost, parked, refused, 'not kept': notKept, 'set back': setBack, 'duplicates refused': duplicates
+  const { partitions, lost, parked, refused, notKept } = state
+  const waits = (/** @type {string} */ text) => /** @type {const} */ ({ fill: 'yellow', shape: 'ring', text })
+  return readingStatus(state, {
+    losses: { 'records lost': lost, parked, refused, 'not kept': notKept },
+    broken: problem && { ...waits(headlineOf(problem, { database: 'Kafka' })), problem: describe(problem) },
+    waiting: partitions === 0 ? waits('no partition yet') : null
   })
-  const told = (/** @type {string} */ first) => ({ text: sentence(first, ...notes) })
-  if (sinks === 0) return { fill: 'red', shape: 'ring', ...told(headlineOf(noSinks())) }
-  if (problem) return { fill: 'yellow', shape: 'ring', ...told(headlineOf(problem, { database: 'Kafka' })), problem: describe(problem) }
-  if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', ...told(`waiting for ${waitingFor.toSorted().join(', ')}`) }
-  if (partitions === 0) return { fill: 'yellow', shape: 'ring', ...told('no partition yet') }
-  const isBad = lost + parked + refused + notKept > 0
-  return { fill: isBad ? 'red' : 'green', shape: 'dot', ...told(`${quantity(held)} in flight`) }
 }

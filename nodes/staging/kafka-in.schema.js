@@ -28,7 +28,7 @@ export const schema = nodeSchema(serverOption('sluice-kafka-server'), {
     begin: {
       type: 'string',
       title: 'Begin',
-      description: 'Where to begin with a partition of which the group has read nothing yet.',
+      description: 'Where the group begins the first time. Topics and partitions that come later are read from their first record.',
       enum: ['earliest', 'latest'],
       'x-labels': { earliest: 'with the first record', latest: 'with new records' },
       default: 'earliest'

@@ -12,18 +12,17 @@ import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { headlineOf } from '../../gateway/base/headlines.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
 import { offerRefused } from '../../gateway/dead-letters/refused-values.js'
-import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
-import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { dataDir, defineNode, failClosing, logOf, throttledStatus } from '../node.js'
-import { counted, sentence } from '../status.js'
+import { sentence } from '../status.js'
 import { nameOf, namesOf, stageNameOf } from '../names.js'
 import { configsOf, hasReader, readersOf } from '../sinks/wired.js'
 import { brokerOf, openConnection } from './connection.js'
 import { onInterruption } from './interruptions.js'
 import { removeLeftovers } from './leftovers.js'
+import { countingOn, deliveriesOf, emitting, noSinks, readingStatus } from './reading.js'
 import { serveSeen } from './seen.js'
 import { ThirdPartyStage } from './third-party.js'
 import { schema } from './stage-in.schema.js'
@@ -70,7 +69,7 @@ export default function (RED) {
       else consumer.wire(sinks)
     }
     wire()
-    if (consumer.state.sinks === 0) node.warn(describe(noSinks()))
+    if (consumer.state.sinks === 0) node.warn(describe(noSinks('Wire a sink behind it, or name the sinks in its form.')))
     consumer.on('changed', () => {
       registry.holdUp(node.id, consumer.sinks, consumer.heldUpBy)
       show(statusOf({ ...consumer.state, notKept: meter.dropped }, opened))
@@ -120,17 +119,14 @@ async function open (RED, node, options, mapper) {
     publishLocally: message => localCommits.publish(message),
     onOwnSpool: spool => localReaders.publish({ spool, reader: node.id }),
     registry,
-    deliveries: {
-      open: delivery => deliveries.open({ ...delivery, quietMs: options.quietMs, settledByFlow: options.settledByFlow }),
-      close: id => deliveries.close(id)
-    },
+    deliveries: deliveriesOf(options),
     gateway: options.gateway,
     source: options.source,
     members,
     window,
     overdueMs: options.overdueMs,
     log: logOf(node),
-    emit: ({ attemptId, batch }) => node.send({ topic: batch.source, payload: batch, delivery: attemptId }),
+    emit: emitting(node),
     decode: packet => {
       const { batches: [batch], refused: [problem] } = decodeMessage(owned(packet.payload)) // the batch's columns are views of it
       if (!batch) throw new SluiceError('SLUICE_MESSAGE', problem.reason)
@@ -143,11 +139,7 @@ async function open (RED, node, options, mapper) {
     onRefused: refuse
   })
   connection.receive((packet, ack) => consumer.receive(packet, ack))
-  const { overdue, parked } = meter // of the consumers before this one
-  consumer.on('changed', () => {
-    meter.overdue = overdue + consumer.counters.emittedAgain
-    meter.parked = parked + consumer.counters.parked
-  })
+  consumer.on('changed', countingOn(meter, () => consumer.counters))
   const dropGauge = stats.gauge(`stage in ${name}`, () => {
     const { waitingFor, ...state } = consumer.state
     return { ...state, ...brokerOf(link), waitingFor: waitingFor.join(', ') }
@@ -194,12 +186,6 @@ function sameName (name) {
   })
 }
 
-function noSinks () {
-  return new SluiceError('SLUICE_STAGE_IN_SINKS', 'No sink is wired behind this node, so nothing is received.', {
-    fix: 'Wire a sink behind it, or name the sinks in its form.'
-  })
-}
-
 /**
  * A payload in memory of its own, which keeps no more than itself alive: MQTT.js hands out parts of what it has read.
  * @param {Buffer} payload
@@ -212,31 +198,28 @@ function owned (payload) {
  * @param {import('../../broker/in/consumer.js').Consumer['state'] & {notKept: number}} state
  *   `notKept`: third-party messages
  * @param {Pick<Awaited<ReturnType<typeof open>>, 'link'|'thirdParty'>} opened
- * @returns {import('../node.js').Status}
  */
-export function statusOf (state, { link: { connection: { problem }, flaw }, thirdParty }) {
-  const { connected, sinks, waitingFor, membersFlaw, held } = state
-  const { lostRows, parked, refused, clashes, setBack, duplicates, notKept } = state
-  const notes = counted({
-    'rows lost': lostRows,
-    parked,
-    refused,
-    'not kept': notKept,
-    'identities clash': clashes,
-    'set back': setBack,
-    'duplicates refused': duplicates
+export function statusOf (state, { link, thirdParty }) {
+  const { lostRows, parked, refused, clashes, notKept, membersFlaw, held } = state
+  return readingStatus(state, {
+    losses: { 'rows lost': lostRows, parked, refused, 'not kept': notKept, 'identities clash': clashes },
+    broken: brokenBy(state.connected, link, thirdParty),
+    waiting: membersFlaw ? { fill: 'yellow', shape: 'ring', text: sentence(membersFlaw, `${held} in flight`) } : null
   })
-  const told = (/** @type {string} */ first) => ({ text: sentence(first, ...notes) })
-  if (sinks === 0) return { fill: 'red', shape: 'ring', ...told(headlineOf(noSinks())) }
-  if (thirdParty?.problem) return { fill: 'red', shape: 'ring', ...told(headlineOf(thirdParty.problem)) }
-  if (!connected || problem) return { fill: 'yellow', shape: 'ring', ...told(problem ? headlineOf(problem) : 'connecting') }
-  if (flaw) return { fill: 'red', shape: 'ring', ...told(flaw) }
+}
+
+/**
+ * @param {boolean} connected
+ * @param {Awaited<ReturnType<typeof open>>['link']} link
+ * @param {ThirdPartyStage|null} thirdParty
+ * @returns {import('../node.js').Status|null}
+ */
+function brokenBy (connected, { connection: { problem }, flaw }, thirdParty) {
+  if (thirdParty?.problem) return { fill: 'red', shape: 'ring', text: headlineOf(thirdParty.problem) }
+  if (!connected || problem) return { fill: 'yellow', shape: 'ring', text: problem ? headlineOf(problem) : 'connecting' }
+  if (flaw) return { fill: 'red', shape: 'ring', text: flaw }
   const [topic] = thirdParty?.missingTopics ?? []
-  if (topic !== undefined) return { fill: 'yellow', shape: 'ring', ...told(`not subscribed to ${topic}`) }
+  if (topic !== undefined) return { fill: 'yellow', shape: 'ring', text: `not subscribed to ${topic}` }
   const blocked = thirdParty?.blocked
-  if (blocked) return { fill: 'red', shape: 'dot', ...told(`third-party messages wait: ${blocked}`) }
-  if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', ...told(`waiting for ${waitingFor.toSorted().join(', ')}`) }
-  if (membersFlaw) return { fill: 'yellow', shape: 'ring', text: sentence(membersFlaw, `${held} in flight`, ...notes) }
-  const isBad = lostRows + parked + refused + clashes + notKept > 0
-  return { fill: isBad ? 'red' : 'green', shape: 'dot', ...told(`${quantity(held)} in flight`) }
+  return blocked ? { fill: 'red', shape: 'dot', text: `third-party messages wait: ${blocked}` } : null
 }

@@ -146,6 +146,14 @@ describe('Kinds of alarms', () => {
     })
   })
 
+  it('say how many records Kafka has removed before they were stored', () => {
+    rig.gauge('kafka in plant', { partitions: 1 })
+    const meter = rig.stats.ownMeter('plant (kafka in)', 'id of kafka in plant')
+    expect(rig.pass(MINUTE)).to.deep.equal([])
+    meter.lost = 3
+    expect(rig.pass(10)).to.deep.equal(['records-lost problem: Kafka no longer has 3 records that plant has not stored'])
+  })
+
   it('of a stage are not those of a source that is called like one', () => {
     rig.gauge('spool saw', { connected: true })
     rig.stats.meter('stage', 'saw (stage out)').dropped = 5

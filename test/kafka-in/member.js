@@ -1,5 +1,6 @@
 import { KafkaConsumer } from '../../broker/kafka-in/consumer.js'
 import { messageReader } from '../../broker/kafka-in/messages.js'
+import { SET_BACK } from '../../gateway/databases/set-back.js'
 import { open } from '../../gateway/databases/sqlite/sink.js'
 import { Deliveries } from '../../gateway/flow/deliveries.js'
 import { SinkRegistry } from '../../gateway/flow/sinks.js'
@@ -15,8 +16,10 @@ export class Member {
   #deliveries = new Deliveries()
   /** @type {Map<string, {sink: Sink, written: Promise<unknown>, remove: () => void}>} */
   #sinks = new Map()
-  /** Values that were refused. @type {unknown[]} */
+  /** Values that were refused, and why. @type {unknown[]} */
   refused = []
+  /** @type {string[]} */
+  reasons = []
   /** @type {string[]} */
   logged = []
 
@@ -26,9 +29,10 @@ export class Member {
    * @param {string} options.group
    * @param {string[]} options.topics
    * @param {string[]} options.sinks
-   * @param {Partial<import('../../broker/kafka-in/consumer.js').KafkaConsumerOptions>} [options.more]
+   * @param {Partial<import('../../broker/kafka-in/consumer.js').KafkaConsumerOptions> & {isLost?: () => boolean}} [options.more]
+   *   `isLost`: whether the flow loses what it is given
    */
-  constructor ({ cluster, group, topics, sinks, more }) {
+  constructor ({ cluster, group, topics, sinks, more = {} }) {
     const log = (/** @type {string} */ text) => { this.logged.push(text) }
     this.consumer = new KafkaConsumer({
       cluster,
@@ -39,8 +43,14 @@ export class Member {
       registry: this.#registry,
       deliveries: { open: its => this.#deliveries.open({ ...its, quietMs: 50 }), close: id => this.#deliveries.close(id) },
       decode: messageReader(new Mapper([])),
-      emit: delivery => { for (const id of delivery.sinks.keys()) this.#store(delivery, id) },
-      onRefused: async (_topic, refused) => { this.refused.push(...refused.map(({ value }) => String(value))) },
+      emit: delivery => {
+        if (more.isLost?.()) return
+        for (const id of delivery.sinks.keys()) this.#store(delivery, id)
+      },
+      onRefused: async (_topic, refused) => {
+        this.refused.push(...refused.map(({ value }) => String(value)))
+        this.reasons.push(...refused.map(({ reason }) => reason))
+      },
       sessionMs: 3000,
       log: /** @type {any} */ ({ info: log, warn: log, error: log }),
       ...more
@@ -83,6 +93,10 @@ export class Member {
       } catch (error) {
         this.logged.push(String(error))
         this.#deliveries.release(attemptId, id, piece)
+        if (/** @type {any} */ (error).code === SET_BACK) {
+          this.#deliveries.setBack(id)
+          this.#registry.emit('setBack', id)
+        }
         setTimeout(() => this.consumer.emitWaiting(), 50)
       }
     })

@@ -123,6 +123,20 @@ export const stagingKinds = {
       ...stageIns.map(stage => lossOf(stage, 'lostRows', 'rows-lost.gone'))
     ]
   },
+  'records-lost': {
+    when: 'Kafka has removed records before a Kafka in has read them, or a database has lost what Kafka no longer has.',
+    level: 'problem',
+    raiseAfterMs: 0,
+    clearAfterMs: DAY_MS,
+    event: 'process',
+    read: ({ ownMeters }) => ownMeters.map(stage => ({
+      subject: stageOf(stage),
+      level: 'problem',
+      what: more => phrase('records-lost', { name: short(stage.name), records: counted(more, 'records'), count: more }),
+      fix: phrase('records-lost.fix'),
+      count: stage.meter.lost
+    }))
+  },
   'rows-dropped': {
     when: 'A spool that is full, and told to drop the oldest, has dropped rows that some database has not stored.',
     level: 'problem',

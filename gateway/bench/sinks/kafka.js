@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Admin, FetchIsolationLevels, fetchV13, Producer } from '@platformatic/kafka'
+import { Admin, FetchIsolationLevels, Producer } from '@platformatic/kafka'
 import { KafkaClient } from '../../kafka/client.js'
 import { committed } from '../../kafka/committed.js'
+import { fetchApi } from '../../kafka/fetch.js'
 import { decode, encode } from '../../messages/codecs/arrow/arrow.js'
 import { refuseWhatIsThere } from '../empty.js'
 import { makeTable } from './open.js'
@@ -108,11 +109,11 @@ async function rowsIn (client, name) {
   for (let fetchOffset = 0n; ;) {
     const partition = { partition: 0, currentLeaderEpoch: -1, fetchOffset, lastFetchedEpoch: -1, partitionMaxBytes: 2 ** 25 }
     const { responses: [{ partitions: [found] }] } = await client.ask(
-      fetchV13.api, topic.partitions[0].leader, 100, 1, 2 ** 25, FetchIsolationLevels.READ_COMMITTED, 0, -1,
+      fetchApi, topic.partitions[0].leader, 100, 1, 2 ** 25, FetchIsolationLevels.READ_COMMITTED, 0, -1,
       [{ topicId: topic.id, partitions: [partition] }], [], '')
-    for (const { records, next } of committed(found)) {
-      for (const { value } of records) rows += decode(/** @type {Buffer} */ (value)).rows
-      fetchOffset = next
+    for (const { batch, messages } of committed(found)) {
+      for (const { value } of messages()) rows += decode(/** @type {Buffer} */ (value)).rows
+      fetchOffset = batch.next
     }
     if (fetchOffset >= found.highWatermark) return rows
   }

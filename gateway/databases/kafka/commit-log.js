@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { FetchIsolationLevels, fetchV13, ProtocolError } from '@platformatic/kafka'
+import { FetchIsolationLevels, ProtocolError } from '@platformatic/kafka'
 import { RECORD_NUMBERS, streamKey } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
 import { RecordSet } from '../record-set.js'
 import { isAnswer } from '../../kafka/client.js'
 import { committed } from '../../kafka/committed.js'
+import { fetchApi } from '../../kafka/fetch.js'
 
 /**
  * The commit records: a compacted topic of one partition, whose newest record of a key counts. It is read once, and from then on only what
@@ -145,16 +146,16 @@ export class CommitLog {
       position.at = start
       return this.#ask(maxWaitMs)
     })
-    for (const { batch, records, next } of committed(found)) {
-      if (next <= position.at) continue
-      for (const { offsetDelta, key, value } of records) {
-        if (batch.firstOffset + BigInt(offsetDelta) >= position.at && key) this.#apply(key, value)
+    for (const { batch, messages } of committed(found)) {
+      if (batch.next <= position.at) continue
+      for (const { offset, key, value } of messages()) {
+        if (offset >= position.at && key) this.#apply(key, value)
       }
-      position.at = next
+      position.at = batch.next
     }
     const { highWatermark, lastStableOffset } = found
     // Nothing is left where the last records were compacted away.
-    const isEmpty = (found.records ?? []).length === 0 && throttleTimeMs === 0 && lastStableOffset >= highWatermark
+    const isEmpty = found.records.length === 0 && throttleTimeMs === 0 && lastStableOffset >= highWatermark
     return { highWatermark, isEmpty, at: position.at }
   }
 
@@ -164,7 +165,7 @@ export class CommitLog {
     const partition = { partition: PARTITION, currentLeaderEpoch: leaderEpoch, fetchOffset: at, lastFetchedEpoch: -1 }
     const topics = [{ topicId: id, partitions: [{ ...partition, partitionMaxBytes: MAX_BYTES }] }]
     return this.#client.ask(
-      fetchV13.api, leader, maxWaitMs, 1, MAX_BYTES, FetchIsolationLevels.READ_COMMITTED, NO_SESSION, OUTSIDE_SESSIONS, topics, [], ''
+      fetchApi, leader, maxWaitMs, 1, MAX_BYTES, FetchIsolationLevels.READ_COMMITTED, NO_SESSION, OUTSIDE_SESSIONS, topics, [], ''
     )
   }
 

@@ -1,0 +1,139 @@
+import { Tracker } from './tracker.js'
+import { isEpochOf } from './units.js'
+
+/**
+ * @typedef {import('../../gateway/kafka/group.js').Assigned} Assigned
+ * @typedef {import('../../gateway/kafka/group.js').Place} Place
+ * @typedef {import('../../gateway/kafka/group.js').Stream} KafkaStream
+ * @typedef {import('../in/stream.js').Stream} Source
+ *
+ * @typedef {object} Reading  of a stream, from where it began
+ * @property {KafkaStream} stream
+ * @property {boolean} isOver
+ * @property {Tracker} tracker
+ * @property {bigint} reached  all before it is dealt with
+ *
+ * @typedef {object} OpenStreamsOptions
+ * @property {'earliest'|'latest'} begin  where the group has nothing yet that says where to go on
+ * @property {() => Source[]} sources  what the databases have
+ * @property {() => string[]} sinks  those that a batch waits for
+ * @property {(stream: KafkaStream, offset: bigint, note: string) => void} commit  to the group
+ * @property {import('../../gateway/base/log.js').Log} log
+ */
+
+/** Noted with an offset: it says nothing, as a database was set back. */
+const AGAIN = 'again'
+
+/**
+ * Where each stream begins, how far it has been dealt with, and where it ends.
+ *
+ * It goes on where the group has committed to. With that the group notes the last record batch that had rows: a database that lacks it was
+ * set back, and all is read again that the brokers still have. So it is, whoever gets the stream then, where that was found on the way.
+ */
+export class OpenStreams {
+  /** @type {Map<KafkaStream, Reading>} */
+  #open = new Map()
+  /** Names of those that are to be read again, whether the group has been told or not. @type {Set<string>} */
+  #again = new Set()
+  #options
+  counters = { lost: 0, setBack: 0 }
+
+  /** @param {OpenStreamsOptions} options */
+  constructor (options) {
+    this.#options = options
+  }
+
+  get size () { return this.#open.size }
+
+  /** @param {KafkaStream} stream */
+  get (stream) { return this.#open.get(stream) }
+
+  /** @param {Assigned} assigned @returns {Place} */
+  begin ({ stream, committed, first, end, isFirst }) {
+    const { begin, commit } = this.#options
+    const newest = this.#newestOf(stream)
+    const noted = /^\d+$/.test(committed?.note ?? '') ? BigInt(/** @type {any} */ (committed).note) : null
+    if (noted !== null && this.#isSetBack(stream, { noted, first, newest })) this.#again.add(nameOf(stream))
+    const isAgain = this.#again.delete(nameOf(stream)) || committed?.note === AGAIN
+    const unknown = begin === 'latest' && isFirst && newest.length === 0 ? end : first
+    const place = isAgain ? { offset: first } : committed ?? { offset: unknown }
+    const tracker = new Tracker(isAgain ? null : noted, (next, note) => {
+      if (reading.isOver) return
+      reading.reached = next
+      commit(stream, next, note === null ? '' : String(note))
+    })
+    const reading = { stream, isOver: false, tracker, reached: place.offset }
+    this.#open.set(stream, reading)
+    // Who goes on there must not skip what comes before anything is stored.
+    if (!committed || isAgain) commit(stream, place.offset, '')
+    return place
+  }
+
+  /** @param {KafkaStream} stream @param {{noted: bigint, first: bigint, newest: bigint[]}} its */
+  #isSetBack (stream, { noted, first, newest }) {
+    const last = newest.reduce((least, its) => its < least ? its : least, noted)
+    if (last === noted) return false
+    const gone = first > last ? first - last - 1n : 0n
+    this.counters.setBack++
+    this.counters.lost += Number(gone)
+    this.#options.log.warn(`A database lacks what it had stored of ${nameOf(stream)}: it is read again from offset ${first}.` +
+      (gone > 0n ? ` The brokers no longer have the ${gone} before it: what of them was not stored is lost.` : ''))
+    return true
+  }
+
+  /** The offset of the newest unit of a stream of which each database has something. @param {KafkaStream} stream */
+  #newestOf (stream) {
+    const isIts = isEpochOf(stream)
+    const sources = this.#options.sources()
+    return this.#options.sinks().flatMap(id => {
+      const offsets = sources.flatMap(source => source.storedBy(id).ends().filter(({ epoch }) => isIts(epoch)).map(({ last }) => last))
+      return offsets.length === 0 ? [] : [BigInt(offsets.reduce((most, its) => Math.max(most, its)))]
+    })
+  }
+
+  /** @param {KafkaStream} stream */
+  end (stream) {
+    const reading = this.#open.get(stream)
+    if (reading) reading.isOver = true
+    this.#open.delete(stream)
+  }
+
+  /** What the brokers have removed before it was read. @param {KafkaStream} stream @param {bigint} from @param {bigint} to */
+  lose (stream, from, to) {
+    this.counters.lost += Number(to - from)
+    this.#options.log.error(`${nameOf(stream)}: the brokers have removed offsets ${from} to ${to - 1n} before they were read. ` +
+      'What was in them and not stored is lost: raise the retention of the topic.')
+    this.#open.get(stream)?.tracker.begin(to, 0)
+  }
+
+  /** A database was set back by so many batches: nothing counts any more of how far they are. @param {number} gone */
+  setBack (gone) {
+    this.counters.setBack += gone
+    for (const reading of this.#open.values()) {
+      reading.isOver = true
+      this.#again.add(nameOf(reading.stream))
+      this.#options.commit(reading.stream, reading.reached, AGAIN)
+    }
+  }
+
+  /** Commit records below these may be merged: nothing comes any more into the gaps between them. */
+  get heads () {
+    const ids = this.#options.sinks()
+    const sources = this.#options.sources()
+    return [...this.#open.values()].flatMap(({ stream, reached }) => {
+      const isIts = isEpochOf(stream)
+      const [first, last] = [Number(reached), Number(reached)]
+      return sources.flatMap(source => {
+        const epochs = new Set(ids.flatMap(id => source.storedBy(id).ends().map(({ epoch }) => epoch)))
+        return [...epochs].filter(isIts).map(epoch => {
+          return { gateway: source.gateway, source: source.source, epoch, first, last, isSparse: true }
+        })
+      })
+    })
+  }
+}
+
+/** @param {KafkaStream} stream */
+export function nameOf ({ topic, partition }) {
+  return `partition ${partition} of topic ${topic}`
+}
