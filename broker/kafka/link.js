@@ -25,7 +25,7 @@ import { gatewayOf, onceCreated, STAGE_TOPICS, stagePartitionOf, stageTopicOf, s
 
 /** @type {StageTopicName[]} */
 const NAMES = ['data', 'heads', 'sinks', 'control', 'resent']
-const WATCH_MS = 2000
+const WATCH_MS = 5000
 const RETRY_MS = { first: 200, max: 3000, jitter: 0.5 }
 const MAX_MESSAGE_BYTES = 'max.message.bytes'
 

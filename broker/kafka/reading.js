@@ -3,7 +3,7 @@ import { Retained } from './retained.js'
 import { partitionOf, STAGE_TOPICS } from './topics.js'
 
 /** Where many speak, so often at most what they say is fetched: nobody waits for it. */
-const PACE_MS = 1000
+const PACE_MS = 5000
 const EMPTY = Buffer.alloc(0)
 
 /**

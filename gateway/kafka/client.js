@@ -34,7 +34,7 @@ const CONNECT_TIMEOUT_MS = 10_000
 const ANSWER_TIMEOUT_MS = 30_000
 
 /** What was told of topics is believed for so long. */
-const KNOWN_MS = 5000
+const KNOWN_MS = 10_000
 
 const CLIENT_ID = 'sluice'
 const TOPIC_RESOURCE = 2
@@ -94,7 +94,11 @@ export class KafkaClient {
    */
   async topics (names) {
     const { topics } = await this.#tell(names)
-    return new Map(topics.filter(({ errorCode, isInternal }) => errorCode === NONE && !isInternal).map(told => [told.name, topicOf(told)]))
+    const there = topics.filter(({ errorCode, isInternal }) => errorCode === NONE && !isInternal)
+    const found = new Map(there.map(told => [told.name, topicOf(told)]))
+    const atMs = performance.now()
+    for (const [name, topic] of found) if (this.#topics.has(name)) this.#topics.set(name, { topic: Promise.resolve(topic), atMs })
+    return found
   }
 
   /**

@@ -64,7 +64,7 @@ const NONE = 0
 const SHORT_WAIT_MS = 20
 const LONG_WAIT_MS = 500
 /** Of those that have a pace. */
-const PACED_WAIT_MS = 5000
+const PACED_WAIT_MS = 15_000
 const PACED_IN_A_ROW = 10
 
 const PAUSE_MS = { first: 50, max: 2000, jitter: 0.2 }

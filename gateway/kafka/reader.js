@@ -21,8 +21,9 @@ import { boundsOf } from './offsets.js'
  * @property {(problem: Error|null) => void} onProblem
  */
 
-/** How often it looks whether the topic is the same, and has more partitions. */
+/** How often it looks for a topic that is missing, and whether one that is there has more partitions. */
 const LOOK_MS = 5000
+const LOOK_AGAIN_MS = 30_000
 
 export class TopicReader {
   #options
@@ -77,7 +78,7 @@ export class TopicReader {
       })
       if (hasFailed) this.#tell(null)
       const woken = new Promise(resolve => { this.#wake = () => resolve(undefined) })
-      if (isOpen()) await Promise.race([sleep(LOOK_MS, undefined, { ref: false }), woken])
+      if (isOpen()) await Promise.race([sleep(this.#topicId === '' ? LOOK_MS : LOOK_AGAIN_MS, undefined, { ref: false }), woken])
     }
   }
 

@@ -109,10 +109,17 @@ function sinksOf (RED, node, isStarted) {
   })
 }
 
+/** Topics of the staging and of the sinks' commit records: a star that was meant for all others would read its own words. */
+const OWN = 'sluice_'
+
 /** @param {string[]} names  with * for anything @returns {string[]|RegExp} */
-function topicsOf (names) {
+export function topicsOf (names) {
   if (!names.some(name => name.includes('*'))) return names
-  return new RegExp(`^(${names.map(name => name.split('*').map(text => text.replaceAll('.', '\\.')).join('.*')).join('|')})$`)
+  const patterns = names.map(name => {
+    const pattern = name.split('*').map(text => text.replaceAll('.', '\\.')).join('.*')
+    return name.includes('*') && !name.startsWith(OWN) ? `(?!${OWN})${pattern}` : pattern
+  })
+  return new RegExp(`^(${patterns.join('|')})$`)
 }
 
 /** @param {KafkaServer} server @param {Error} problem */
