@@ -12,7 +12,8 @@ export const schema = nodeSchema(serverOption('sluice-kafka-server'), {
       type: 'array',
       items: { type: 'string', title: 'Topic', pattern: '^[\\w.*-]+$', examples: ['plant.*'], maxLength: 249 },
       title: 'Topics',
-      description: 'The topics to read, one a line; * stands for anything: plant.* Topics that come later are read, too; those that begin with sluice_ only where that is written.',
+      description: 'The topics to read, one a line; * stands for anything: plant.* Topics that come later are read, too; ' +
+        'those that begin with sluice_ only where that is written.',
       minItems: 1,
       default: []
     },
