@@ -118,6 +118,7 @@ export async function benchScale (servers, options = {}) {
     await Promise.all(producers.map(producer => producer.says(/produced/, STALLED_MS + 1000 * seconds)))
     const last = performance.now()
     const rows = await untilStored(database, produced)
+    const settledSeconds = (performance.now() - last) / 1000
     return {
       via,
       gateways,
@@ -128,7 +129,7 @@ export async function benchScale (servers, options = {}) {
       rows,
       distinct: await countOf(database, 'count(DISTINCT (device, time_ns))'),
       lagSeconds,
-      settledSeconds: (performance.now() - last) / 1000,
+      settledSeconds,
       connections,
       consumers: cpuShares.map((cpuShare, i) => ({ cpuShare, memoryMegabytes: memory[i] / 1e6 }))
     }
