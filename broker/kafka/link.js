@@ -31,8 +31,8 @@ const MAX_MESSAGE_BYTES = 'max.message.bytes'
 
 /**
  * What staging needs of an MQTT client, over a Kafka cluster: it connects again without end, and passes on what its subscriptions are for.
- * `connect` says whether the session goes on: whether what was sent before is
- * there, as far as can be seen. A topic that was deleted, or made again, has lost it.
+ * `connect` says whether the session goes on: whether what was sent before is there, as far as can be seen. A topic that was deleted, or
+ * made again, has lost it.
  */
 export class KafkaLink extends EventEmitter {
   connected = false
