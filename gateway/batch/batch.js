@@ -205,7 +205,7 @@ function cut (batch, from, to, identity) {
   return new Batch({
     ...batch,
     identity,
-    origin: originOf(batch, Uint32Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i)),
+    origin: originOf(batch, numbersFrom(from, to)),
     time: batch.time.subarray(from, to),
     tags: changedTags(batch.tags, ({ values, valid }) => ({ values: values.slice(from, to), valid: valid && valid.subarray(from, to) })),
     ordinals: batch.ordinals && batch.ordinals.subarray(from, to),
@@ -237,6 +237,13 @@ function choose (batch, indices, identity) {
 /** @param {Batch} batch @param {Uint32Array} rows  of it */
 function originOf (batch, rows) {
   return { whole: batch.origin?.whole ?? batch, rows: batch.origin ? rows.map(row => batch.rowNumber(row)) : rows }
+}
+
+/** @param {number} from @param {number} to */
+function numbersFrom (from, to) {
+  const numbers = new Uint32Array(Math.max(0, to - from))
+  for (let i = 0; i < numbers.length; i++) numbers[i] = from + i
+  return numbers
 }
 
 /** @param {string} _key @param {unknown} value */

@@ -17,7 +17,7 @@ import { fetchApi } from '../../kafka/fetch.js'
  * @typedef {import('../../kafka/client.js').KafkaClient} KafkaClient
  * @typedef {import('../commit-records.js').CommitRow & {writer: string}} CommitRow
  * @typedef {import('../claims.js').Claim} Claim
- * @typedef {import('../../kafka/producer.js').KafkaRecord} KafkaRecord
+ * @typedef {import('../../kafka/produce.js').KafkaRecord & {value: Buffer|null}} CommitRecord
  * @typedef {{id: string, leader: number, leaderEpoch: number, at: bigint, disconnects: number}} Position
  */
 
@@ -94,20 +94,20 @@ export class CommitLog {
     }
   }
 
-  /** @param {import('../commit-records.js').CommitRow} row @returns {KafkaRecord} */
+  /** @param {import('../commit-records.js').CommitRow} row @returns {CommitRecord} */
   recordOf (row) {
     const numbers = Object.fromEntries(NUMBERS.map(name => [name, row[name]]))
     return { ...this.#forgotten(row), value: Buffer.from(JSON.stringify(numbers)) }
   }
 
-  /** One that takes the place of own ones within it. @param {import('../commit-records.js').CommitRow} merged @returns {KafkaRecord[]} */
+  /** One that takes the place of own ones within it. @param {import('../commit-records.js').CommitRow} merged @returns {CommitRecord[]} */
   mergedRecords (merged) {
     const stream = streamKey(merged)
     const within = this.ownRows.filter(row => row.seq > merged.seq && row.last <= merged.last && streamKey(row) === stream)
     return [this.recordOf(merged), ...within.map(row => this.#forgotten(row))]
   }
 
-  /** What was committed is known before it can be read. @param {KafkaRecord[]} records */
+  /** What was committed is known before it can be read. @param {CommitRecord[]} records */
   add (records) {
     for (const { key, value } of records) this.#apply(key, value)
   }
@@ -169,7 +169,7 @@ export class CommitLog {
     )
   }
 
-  /** @param {Claim} claim @returns {KafkaRecord} */
+  /** @param {Claim} claim @returns {CommitRecord} */
   #forgotten ({ table, gateway, source, epoch, seq }) {
     const key = Buffer.from(JSON.stringify([table, gateway, source, epoch, seq, this.#writer]))
     return { topic: COMMITS_TABLE, partition: PARTITION, key, value: null, headers: new Map() }
