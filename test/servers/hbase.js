@@ -79,6 +79,8 @@ export async function startHbase ({ dir, isMeasured = false } = {}) {
     'hbase.regionserver.handler.count': 10,
     'hbase.master.wait.on.regionservers.timeout': 300,
     'hbase.master.wait.on.regionservers.interval': 100,
+    // Each table written to would take 2 MB of memory at once: 150 of them, and the server blocks all writes for good.
+    'hbase.hregion.memstore.mslab.enabled': 'false',
     'hbase.client.retries.number': 5
   }
   const properties = Object.entries(settings).map(([name, value]) => `<property><name>${name}</name><value>${value}</value></property>`)
