@@ -23,14 +23,20 @@ import { openSink } from './sinks/open.js'
  *   Measured  rates in rows a second
  */
 
+const TURNS = 3
+/** Of a batch, as it is given to the Kafka sink, and to the loader. */
+const RECORD_ROWS = 1000
+const LOADER_ROWS = 20_000
+const SOURCE = 'rows'
+const WRITER = { batchRows: 20_000, inFlight: 3 }
+
 /** @type {Case[]} */
 const CASES = [
-  { format: 'arrow', sink: 'postgresql', rows: 4_000_000, recordRows: 1000 },
+  { format: 'arrow', sink: 'postgresql', rows: 2_000_000, recordRows: RECORD_ROWS },
   { format: 'json', sink: 'postgresql', rows: 500_000, recordRows: 1 },
-  { format: 'arrow', sink: 'file', rows: 4_000_000, recordRows: 1000 }
+  { format: 'arrow', sink: 'file', rows: 2_000_000, recordRows: RECORD_ROWS }
 ]
-const TURNS = 3
-const SOURCE = 'rows'
+
 const WRITES = 16
 const POLL_MS = 20
 /** Without a new row for so long, the bench gives up. */
@@ -46,7 +52,9 @@ export async function benchKafkaIn (servers, { quick, progress }) {
     try {
       const database = await (await benchOf(each.sink)).start(folder, servers)
       try {
-        measured.push(await measure(kafka, database, folder, quick ? { ...each, rows: each.rows / 10 } : each, quick ? 1 : TURNS))
+        const its = await measure(kafka, database, folder, quick ? { ...each, rows: each.rows / 10 } : each, quick ? 1 : TURNS)
+        progress(`  ${quantity(its.rowsPerSecond)} rows/s, read alone ${quantity(its.bare)}, loaded ${quantity(its.loader.rowsPerSecond)}`)
+        measured.push(its)
       } finally {
         await database.remove()
       }
@@ -67,8 +75,9 @@ export async function benchKafkaIn (servers, { quick, progress }) {
  * @returns {Promise<Measured>}
  */
 async function measure (kafka, database, folder, its, turns) {
-  const batches = narrowBatches({ rows: its.rows, batchRows: 1000, source: SOURCE })
-  await fill({ ...kafka.address, options: { format: its.format } }, batches)
+  const batchesOf = (/** @type {number} */ batchRows) => narrowBatches({ rows: its.rows, batchRows, source: SOURCE })
+  await fill({ ...kafka.address, options: { format: its.format } }, batchesOf(RECORD_ROWS))
+  const batches = batchesOf(LOADER_ROWS)
   const loader = /** @type {import('./sinks/sink-bench.js').Loader} */ (database.loader)
   /** @type {{rowsPerSecond: number, cpuMicrosecondsPerRow: number}[]} */
   const ours = []
@@ -76,6 +85,8 @@ async function measure (kafka, database, folder, its, turns) {
   for (let turn = 0; turn < turns; turn++) {
     await database.clear()
     ours.push(await throughGateway(kafka, database, join(folder, `gateway-${turn}`), `turn-${turn}`, its.rows))
+    const there = await database.count()
+    if (there !== its.rows) throw new SluiceError('SLUICE_BENCH_COUNT', `${its.rows} rows were sent, and ${there} are there.`)
     bare.push(await consumed(kafka, `bare-${turn}`, its))
     await database.clear()
     theirs.push(its.rows / await loader.run(batches))
@@ -107,14 +118,14 @@ async function fill (address, batches) {
  * @param {string} group
  * @param {number} rows
  */
-async function throughGateway (kafka, { address, count }, userDir, group, rows) {
+async function throughGateway (kafka, { address }, userDir, group, rows) {
   const { host, port, user = '', password = '', login } = /** @type {any} */ (kafka.address.login)
   const { user: databaseUser = '', password: databasePassword = '', ...place } = /** @type {any} */ (address.login ?? {})
   const gateway = await startGateway(userDir, [
     { id: 'kafka', type: 'sluice-kafka-server', host, port, login },
     { id: 'in', type: 'sluice-kafka-in', z: 'tab', name: 'in', server: 'kafka', topics: [SOURCE], group, wires: [['sink']] },
     ...address.login ? [{ id: 'server', type: `sluice-${address.type}-server`, ...place }] : [],
-    { id: 'sink', type: `sluice-${address.type}`, z: 'tab', name: 'sink', ...address.options, server: 'server', wires: [] }
+    { id: 'sink', type: `sluice-${address.type}`, z: 'tab', name: 'sink', ...address.options, server: 'server', ...WRITER, wires: [] }
   ], {
     kafka: { user, password }, server: { user: databaseUser, password: databasePassword }
   })
@@ -133,8 +144,6 @@ async function throughGateway (kafka, { address, count }, userDir, group, rows) 
     }
     const seconds = (performance.now() - first.ms) / 1000
     const cpuSeconds = gateway.cpuSeconds - first.cpu
-    const there = await count()
-    if (there !== null && there !== rows) throw new SluiceError('SLUICE_BENCH_COUNT', `${rows} rows were sent, and ${there} are there.`)
     const measured = rows - first.rows
     return { rowsPerSecond: measured / seconds, cpuMicrosecondsPerRow: cpuSeconds / measured * 1e6 }
   } finally {
