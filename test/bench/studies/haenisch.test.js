@@ -50,8 +50,8 @@ describe('the study of Haenisch, Roessle and Kübler', function () {
   })
 
   it('names a system once that was chosen and is not there', () => {
-    const result = { cells: [{ id: 'hana', label: 'hana', parameters: { database: 'hana' }, state: 'absent', reason: 'none' }] }
-    const [{ blocks: [table] }] = haenisch.report(/** @type {any} */ (result))
+    const absent = { cells: [{ id: 'hana', label: 'hana', parameters: { database: 'hana' }, state: 'absent', reason: 'none' }] }
+    const [{ blocks: [table] }] = haenisch.report(/** @type {any} */ (absent))
     if (table.kind !== 'table') throw new Error('a table')
     expect(table.rows.filter(({ label }) => /hana/i.test(label))).to.have.length(1)
   })
