@@ -2,8 +2,8 @@ import { compressionsAlgorithms, createAPI, ProduceAcks, produceV9, Writer } fro
 import { HEAD_BYTES, IS_TRANSACTIONAL, seal } from './record-batch.js'
 
 /**
- * Writes records as the library does, but once, and into the memory that it is given: the library copies them three times, into memory
- * whose removal takes it longer than the copying.
+ * Sends records as the library does, but writes them once, into memory that can be used again: the library copies a batch for its checksum,
+ * too, and to collect so much garbage takes longer than to copy it.
  *
  * @typedef {import('../messages/codecs/arrow/encode.js').Bytes} Bytes
  * @typedef {{topic: string, partition: number, key: Buffer, value: Bytes|null, headers: Map<Buffer, Buffer>}} KafkaRecord
