@@ -23,8 +23,14 @@ const [BATCH_AT, ROW_AT, KEY_BYTES] = [8, 24, 28]
 /** The key that all rows from a time on have, or are after. @param {bigint} time */
 export function keyAt (time) {
   const key = Buffer.alloc(8)
-  key.writeBigUInt64BE(BigInt.asUintN(64, time) ^ 1n << 63n)
+  putTime(key, time)
   return key
+}
+
+/** Bytes in the order of times: those before 1970 come first. @param {Buffer} key @param {bigint} time */
+function putTime (key, time) {
+  key.writeBigInt64BE(time)
+  key[0] ^= 0x80
 }
 
 /**
@@ -37,8 +43,8 @@ export function * timedRows ({ columns, isNarrow }, arranged, batchKey) {
   const sensors = isNarrow ? /** @type {string[]} */ (arranged.columns[0]) : null
   for (let row = 0; row < arranged.rows; row++) {
     const key = Buffer.allocUnsafe(KEY_BYTES)
-    keyAt(arranged.time[row]).copy(key)
-    batchKey.copy(key, BATCH_AT)
+    putTime(key, arranged.time[row])
+    key.set(batchKey, BATCH_AT)
     key.writeUInt32BE(arranged.rowNumber(row), ROW_AT)
     yield { key: sensors ? Buffer.concat([key, Buffer.from(sensors[row])]) : key, cells: cells.flatMap(cell => cell(row)) }
   }
