@@ -40,7 +40,8 @@ export function configOf (id) {
   const { defaults: plain, credentials: secret = {} } = RED.nodes.getType(config.type)
   const given = config.credentials ?? {}
   const kept = Object.keys(secret).map(name => [name, given[name] ?? (given[`has_${name}`] === false ? '' : KEPT)])
-  return { id, options: { ...Object.fromEntries(Object.keys(plain).map(name => [name, config[name]])), ...Object.fromEntries(kept) } }
+  const options = { ...Object.fromEntries(Object.keys(plain).map(name => [name, config[name]])), ...Object.fromEntries(kept) }
+  return { id, type: config.type, options }
 }
 
 /** The config nodes of a type that nodes of the flow in view may refer to. @param {string} type @returns {EditorNode[]} */

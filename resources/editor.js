@@ -61,7 +61,7 @@ function register (type, { schema, hasTest = false, hasTry = false, hasReports =
       /** @param {string} key @param {object} [values] */
       const text = (key, values) => RED.nodes.getType(type)._(`${type}.form.${key}`, values)
       openForms.set(this, { prefix, text, tables: new Map(), shown: new Set() })
-      fillForm(this, schema)
+      fillForm(this, schema, text)
       if (look.category === 'config') for (const [name, value] of Object.entries(beginningOf(this))) $(inputSelector(this, name)).val(value)
       fillTables(this, schema, text, hasTry)
       const form = $(inputSelector(this)).closest('form')
@@ -132,14 +132,18 @@ function inputSelector (node, name = 'name') {
   return `#${openForms.get(node)?.prefix}-${name}`
 }
 
-/** What Node-RED does not fill in: defaults an imported node does not have, and lists. @param {EditorNode} node @param {Schema} schema */
-function fillForm (node, { properties }) {
+/**
+ * What Node-RED does not fill in: defaults an imported node does not have, and lists.
+ * @param {EditorNode} node @param {Schema} schema @param {(key: string) => string} text
+ */
+function fillForm (node, schema, text) {
+  const { properties } = schema
   for (const [name, property] of Object.entries(properties)) {
     const field = $(inputSelector(node, name))
     if (Array.isArray(node[name])) field.val(node[name].join('\n'))
     else if (node[name] === undefined && property.type === 'boolean') field.prop('checked', property.default)
     else if (node[name] === undefined && property.enum) field.val(property.default)
-    if (property['x-offers']) offer(field, property['x-offers'])
+    if (property['x-offers']) offer(field, property['x-offers'], { server: () => serverOf(node, schema), text })
   }
   for (const field of emptyDefaults(node, { properties })) if (field.val() === field.attr('data-default')) field.val('')
 }
@@ -183,8 +187,15 @@ function fillTables (node, schema, text, hasTry) {
 
 /** What the trial of mappings needs to know. @param {EditorNode} node @param {Schema} schema @param {string} table  their option */
 function trialOf (node, schema, table) {
-  const { [table]: mappings = [], broker, foreignTopics, timeUnit } = valuesOf(node, schema)
-  return { mappings, foreignTopics, timeUnit, broker: configOf(broker) }
+  const { [table]: mappings = [], foreignTopics, topics = foreignTopics, timeUnit } = valuesOf(node, schema)
+  return { mappings, topics, timeUnit, server: serverOf(node, schema) }
+}
+
+/** The broker or server that the form names. @param {EditorNode} node @param {Schema} schema */
+function serverOf (node, schema) {
+  const options = plainOptions(node, schema)
+  const [name] = Object.entries(schema.properties).find(([, property]) => property['x-node'] && applies(property, options)) ?? []
+  return name === undefined ? null : configOf(options[name])
 }
 
 /** Where the trial of registers reads. @param {EditorNode} node @param {Schema} schema */

@@ -36,7 +36,7 @@ import { grouped, say } from './sentences.js'
  *   pasted
  * @property {boolean} [x-dbc]  the path of a DBC file, which the form can check
  * @property {boolean} [x-pem]  a certificate or key: its text, or the path of a file
- * @property {'sources'|'gateways'} [x-offers]  what the gateway has heard of, which the form offers
+ * @property {import('./offers.js').Offered} [x-offers]  what the gateway has heard of, or the server has, which the form offers
  * @property {Record<string, string>} [x-labels]  what the form calls the values of an enum; of other texts and of numbers, under '', what
  *   an empty field means
  *

@@ -37,7 +37,7 @@ export class TopicsTrial {
    * @param {HTMLElement} element  where it is shown
    * @param {object} options
    * @param {'listen'|'message'} options.kind
-   * @param {() => {mappings: object[], foreignTopics?: string, timeUnit?: string, broker: object|null}} options.read  the form
+   * @param {() => {mappings: object[], topics?: string, timeUnit?: string, server: object|null}} options.read  the form
    * @param {(key: string, values?: object) => string} options.text  of the form's catalogue
    */
   constructor (element, { kind, read, text }) {
@@ -72,12 +72,12 @@ export class TopicsTrial {
   }
 
   #listen () {
-    const { broker, mappings, foreignTopics } = this.#read()
-    if (!broker) return this.#complain(this.#text('listenNoBroker'))
+    const { server, mappings, topics } = this.#read()
+    if (!server) return this.#complain(this.#text('listenNoBroker'))
     this.#session = undefined
     this.#listening(true)
     this.#say(this.#text('listenConnecting'))
-    this.#post('listen', { broker, mappings, foreignTopics }, ({ session }) => {
+    this.#post('listen', { server, mappings, topics }, ({ session }) => {
       this.#session = session
       this.#ask()
     }, () => this.#listening(false))

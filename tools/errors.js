@@ -569,8 +569,8 @@ export const errors = {
       'Enter users in its form, or have it listen on 127.0.0.1; for other machines a Mosquitto with TLS is better.'
     ],
     SLUICE_LISTEN_REFUSED: [
-      'A form has tried mappings (*Listen*), and the broker lets its user read none of the topics.',
-      'Allow the user of the *MQTT broker* node to read there, or listen to other topics.'
+      'A form has tried mappings (*Listen*), and the broker lets its user read none of the topics, or Kafka has none of them.',
+      'Allow the user of the *MQTT broker* or *Kafka server* node to read there, or listen to other topics.'
     ],
     SLUICE_TRY_TOPICS: [
       'A form has tried mappings on messages that are no longer kept, or on one that is too long.',

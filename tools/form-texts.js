@@ -45,6 +45,9 @@ export const DETAILS_TEXTS = {
   moveDown: 'Move down (Alt+↓)'
 }
 
+/** Texts of lists that something is offered for. */
+export const OFFER_TEXTS = { offer: { topics: 'Add: what the server has' } }
+
 /** Texts of the trial of mappings. */
 export const TRIAL_TEXTS = {
   listen: 'Listen',
@@ -54,7 +57,7 @@ export const TRIAL_TEXTS = {
   listening: 'Topics: __topics__, messages: __messages__; __s__ s left.',
   listenEnded: 'Topics: __topics__, messages: __messages__. Edit the mappings: these messages are tried again.',
   listenNothing: 'Nothing was heard.',
-  listenNoBroker: 'Choose the broker first.',
+  listenNoBroker: 'Choose the broker or server first.',
   listenForbidden: 'You may not try this: it needs the right to deploy.',
   listenUnanswered: 'Node-RED does not answer.',
   tryTopic: 'Try: topic',

@@ -10,7 +10,7 @@ import { composeFlows } from './compose-flows.js'
 import { dashboard } from './dashboard.js'
 import { errors } from './errors.js'
 import {
-  BUTTON_TEXTS, DBC_TEXTS, DETAILS_TEXTS, FORM_TEXTS, REFERENCE_TEXTS, REPORTS_TEXTS,
+  BUTTON_TEXTS, DBC_TEXTS, DETAILS_TEXTS, FORM_TEXTS, OFFER_TEXTS, REFERENCE_TEXTS, REPORTS_TEXTS,
   TABLE_TEXTS, TEST_TEXTS, TRIAL_TEXTS, TRY_TEXTS
 } from './form-texts.js'
 import { table, template } from './first-boot.js'
@@ -150,6 +150,7 @@ function formTexts (face, schema) {
       ? DETAILS_TEXTS
       : {}),
     ...(properties.some(property => property['x-trial']) ? TRIAL_TEXTS : {}),
+    ...(properties.some(property => property['x-offers'] && property.type === 'array') ? OFFER_TEXTS : {}),
     ...Object.assign({}, ...properties.map(property => presetHelp(tableItems(property)))),
     ...(properties.some(property => property['x-dbc']) ? DBC_TEXTS : {})
   }

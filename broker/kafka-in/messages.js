@@ -11,22 +11,36 @@ const NS_PER_MS = 1_000_000n
 const MAX_KEY_BYTES = 500
 
 /**
- * Reads messages of Kafka as third-party ones of MQTT: their topic is that of Kafka and, where the key is text, a slash and the key. What
- * has no time of its own has that of the message. An Arrow stream that no mapping is for is what it says it is: the blocks of a Kafka sink.
+ * A message of Kafka as a third-party one of MQTT: its topic is that of Kafka and, where the key is text, a slash and the key. What has no
+ * time of its own has that of the message.
+ * @param {Pick<KafkaMessage, 'key'|'headers'|'timestamp'>} message
+ * @param {string} kafkaTopic
+ */
+export function asOfMqtt ({ key, headers, timestamp }, kafkaTopic) {
+  return {
+    topic: isText(key) ? `${kafkaTopic}/${key}` : kafkaTopic,
+    contentType: headers.find(([name]) => name?.toString() === 'content-type')?.[1]?.toString(),
+    now: () => timestamp * NS_PER_MS
+  }
+}
+
+/**
+ * An Arrow stream that no mapping is for is what it says it is: the blocks of a Kafka sink.
  *
  * What a message has depends on nothing else: it is the same whenever, and by whomever, it is read.
  * @param {Mapper} mapper
- * @returns {(message: KafkaMessage, topic: string) => import('../../gateway/messages/mapping/mapper.js').Content}
+ * @param {Buffer} value
+ * @param {ReturnType<typeof asOfMqtt>} message
+ * @param {string} kafkaTopic
  */
-export function messageReader (mapper) {
-  return ({ key, value, headers, timestamp }, kafkaTopic) => {
-    const bytes = /** @type {Buffer} */ (value)
-    const topic = isText(key) ? `${kafkaTopic}/${key}` : kafkaTopic
-    const contentType = headers.find(([name]) => name?.toString() === 'content-type')?.[1]?.toString()
-    const now = () => timestamp * NS_PER_MS
-    if (recognises(bytes) && mapper.find(topic) === -1) return decodeMessage(bytes, { source: kafkaTopic, contentType, now })
-    return mapper.decode(bytes, { topic, contentType, now })
-  }
+export function readValue (mapper, value, message, kafkaTopic) {
+  if (!recognises(value) || mapper.find(message.topic) !== -1) return mapper.decode(value, message)
+  return decodeMessage(value, { ...message, source: kafkaTopic })
+}
+
+/** @param {Mapper} mapper @param {KafkaMessage} message  with a value @param {string} topic */
+export function readMessage (mapper, message, topic) {
+  return readValue(mapper, /** @type {Buffer} */ (message.value), asOfMqtt(message, topic), topic)
 }
 
 /** @param {Buffer|null} key @returns {key is Buffer} */

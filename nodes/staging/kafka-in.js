@@ -1,7 +1,8 @@
-import { messageReader } from '../../broker/kafka-in/messages.js'
+import { readMessage } from '../../broker/kafka-in/messages.js'
+import { topicsOf } from '../../broker/kafka-in/topics.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { namingDisk } from '../../gateway/base/disk-full.js'
-import { describe, SluiceError } from '../../gateway/base/errors.js'
+import { describe } from '../../gateway/base/errors.js'
 import { headlineOf } from '../../gateway/base/headlines.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
@@ -49,7 +50,7 @@ export default function (RED) {
     if (consumer.state.sinks === 0) node.warn(describe(noSinks('Wire a sink behind it.')))
     consumer.on('changed', () => {
       registry.holdUp(node.id, consumer.sinks, consumer.heldUpBy)
-      const problem = consumer.problem && failureOf(server, consumer.problem)
+      const problem = consumer.problem && server.said(consumer.problem)
       show(statusOf({ ...consumer.state, lost: meter.lost, notKept: meter.dropped }, problem))
     })
   })
@@ -77,7 +78,7 @@ async function open (RED, node, options, mapper) {
     sinks: sinksOf(RED, node, false),
     registry,
     deliveries: deliveriesOf(options),
-    decode: messageReader(mapper),
+    decode: (message, topic) => readMessage(mapper, message, topic),
     emit: emitting(node),
     onRefused: (topic, values) => new Promise(resolve => { content.keep(topic, values, () => resolve(undefined)) }),
     window: options.inFlight,
@@ -107,25 +108,6 @@ function sinksOf (RED, node, isStarted) {
   return sinksBehind(configsOf(RED), node.id, namesOf(RED)).map(({ node: id, sink, label }) => {
     return { id, sink, label, isDisabled: isStarted && !RED.nodes.getNode(id) }
   })
-}
-
-/** Topics of the staging and of the sinks' commit records: a star that was meant for all others would read its own words. */
-const OWN = 'sluice_'
-
-/** @param {string[]} names  with * for anything @returns {string[]|RegExp} */
-export function topicsOf (names) {
-  if (!names.some(name => name.includes('*'))) return names
-  const patterns = names.map(name => {
-    const pattern = name.split('*').map(text => text.replaceAll('.', '\\.')).join('.*')
-    return name.includes('*') && !name.startsWith(OWN) ? `(?!${OWN})${pattern}` : pattern
-  })
-  return new RegExp(`^(${patterns.join('|')})$`)
-}
-
-/** @param {KafkaServer} server @param {Error} problem */
-function failureOf (server, problem) {
-  const error = server.failure(problem)
-  return error instanceof SluiceError ? error : server.otherFailure(error)
 }
 
 /**

@@ -15,7 +15,8 @@ export const schema = nodeSchema(serverOption('sluice-kafka-server'), {
       description: 'The topics to read, one a line; * stands for anything: plant.* Topics that come later are read, too; ' +
         'those that begin with sluice_ only where that is written.',
       minItems: 1,
-      default: []
+      default: [],
+      'x-offers': 'topics'
     },
     group: {
       type: 'string',
@@ -34,7 +35,7 @@ export const schema = nodeSchema(serverOption('sluice-kafka-server'), {
       'x-labels': { earliest: 'with the first record', latest: 'with new records' },
       default: 'earliest'
     },
-    mappings: mappingsProperty('message'),
+    mappings: { ...mappingsProperty('listen'), title: 'Mappings' },
     inFlight: {
       type: 'integer',
       title: 'In flight',

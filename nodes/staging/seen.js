@@ -1,4 +1,6 @@
+import { readOptions } from '../../gateway/base/options.js'
 import { stats } from '../../gateway/stats/stats.js'
+import { optionsOfForm } from '../form-options.js'
 import { servePost } from '../serve-post.js'
 
 /** A form offers no more than can be looked through. */
@@ -11,6 +13,25 @@ const MAX_OFFERED = 1000
  */
 export function serveSeen (RED) {
   servePost(RED, '/sluice-staging/seen', (_request, response) => response.json(seen()), 'flows.read')
+}
+
+/**
+ * Answers POST sluice-staging/TYPE/topics `{id, options}`, of those who may deploy: the `topics` that a server has, as its config node
+ * stands in the editor, for forms to offer; none where it cannot be asked.
+ * @param {import('../node.js').RED} RED
+ * @param {string} type
+ * @param {object} schema
+ * @param {(options: any) => Promise<string[]>} namesOf
+ */
+export function serveNames (RED, type, schema, namesOf) {
+  servePost(RED, `/sluice-staging/${type}/topics`, async (request, response) => {
+    try {
+      const options = readOptions(schema, optionsOfForm(RED, type, schema, request.body ?? {}))
+      response.json({ topics: inOrder(await namesOf(options)) })
+    } catch {
+      response.json({ topics: [] }) // it is a convenience
+    }
+  })
 }
 
 function seen () {

@@ -1,18 +1,23 @@
 import { randomUUID } from 'node:crypto'
-import { Listening } from '../../broker/listening.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { readOptions } from '../../gateway/base/options.js'
 import { Mapper, tryMappings } from '../../gateway/messages/mapping/mapping.js'
 import { optionsOfForm } from '../form-options.js'
 import { servePost } from '../serve-post.js'
-import { schema as brokerSchema } from './broker.schema.js'
 import { shownRow } from './shown-row.js'
 import { schema as stageIn } from './stage-in.schema.js'
 
 /**
  * @typedef {import('../node.js').RED} RED
- * @typedef {{topic: string, payload: Buffer, contentType?: string, bytes?: number}} Message
+ * @typedef {import('../../broker/listening/listening.js').Listening} Listening
+ * @typedef {Omit<import('../../broker/listening/listening.js').Heard, 'bytes'> & {bytes?: number}} Message
  * @typedef {{listening: Listening, expiry: NodeJS.Timeout}} Session
+ *
+ * @typedef {object} Way  to listen to what a config node is for
+ * @property {object} schema  of its options
+ * @property {import('../schema.js').Property} topics  what a form names beside its mappings
+ * @property {(options: any, wanted: {topics: string[], mapper: Mapper}, more: {durationMs?: number}) => Listening|Promise<Listening>
+ *   } listen
  */
 
 /** What has been heard is kept for so long after the last question about it, and of so many forms at a time. */
@@ -27,16 +32,26 @@ const formSchema = {
   properties: {
     via: properties.via, // the others depend on it
     mappings: properties.mappings,
-    foreignTopics: properties.foreignTopics,
     timeUnit: properties.timeUnit
   }
+}
+
+/** By the type of the config node. @type {Map<string, Way>} */
+const ways = new Map()
+
+/**
+ * Forms whose config node is of this type can listen.
+ * @param {string} type @param {Omit<Way, 'topics'> & Partial<Way>} way
+ */
+export function listenBy (type, way) {
+  ways.set(type, { topics: properties.foreignTopics, ...way })
 }
 
 /**
  * Answers what the forms ask to try mappings, of those who may deploy. Each answer is `{ok: true, …}` or `{ok: false, text}`:
  *
- * - POST sluice-topics/listen `{broker: {id, options}, mappings, foreignTopics}`: listens for a while to what they are for, or to all there
- *   is; `{session}`. The broker is a config node, deployed or not, with its options as they stand in the editor.
+ * - POST sluice-topics/listen `{server: {id, type, options}, mappings, topics}`: listens for a while to what they are for, or to all there
+ *   is; `{session}`. The server is a config node, deployed or not, with its options as they stand in the editor.
  * - POST sluice-topics/try `{session? | message?: {topic, payload}, mappings, timeUnit, topic?}`: what becomes of what has been heard, or
  *   of this message: `{problem?, progress?, found, row}`; the row is that of `topic`, or of the first that matches.
  * - POST sluice-topics/stop `{session}`: ends the listening. What has been heard is kept.
@@ -44,7 +59,7 @@ const formSchema = {
  * @param {RED} RED
  * @param {{durationMs?: number}} [more]
  */
-export function serveTopicTries (RED, more) {
+export function serveTopicTries (RED, more = {}) {
   /** @type {Map<unknown, Session>} */
   const sessions = new Map()
 
@@ -68,10 +83,12 @@ export function serveTopicTries (RED, more) {
     return session.listening
   }
 
-  serve('listen', ({ broker = {}, ...form }) => {
-    const options = readOptions(brokerSchema, optionsOfForm(RED, 'sluice-broker', brokerSchema, broker))
-    const { mappings, foreignTopics } = readOptions(formSchema, form)
-    return { session: keep(new Listening(options, [...new Mapper(mappings).filters, ...foreignTopics], more)) }
+  serve('listen', async ({ server = {}, ...form }) => {
+    const way = ways.get(server.type)
+    if (!way) throw new SluiceError('SLUICE_TRY_TOPICS', 'There is no server to listen to.', { fix: 'Choose one in the form.' })
+    const options = readOptions(way.schema, optionsOfForm(RED, server.type, way.schema, server))
+    const read = readOptions({ properties: { ...formSchema.properties, topics: way.topics } }, form)
+    return { session: keep(await way.listen(options, { topics: read.topics, mapper: new Mapper(read.mappings) }, more)) }
   })
 
   serve('try', ({ session, message, topic, ...form }) => {

@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { expect } from 'chai'
 import mqtt from 'mqtt'
 import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
-import { Listening } from '../../broker/listening.js'
+import { listenToMqtt } from '../../broker/listening/mqtt.js'
 import { requireMosquitto, startMosquitto } from '../servers/mosquitto.js'
 import { freePort } from '../servers/ports.js'
 
@@ -11,7 +11,7 @@ describe('listening to a broker for a while', function () {
   let mosquitto
   /** @type {mqtt.MqttClient} */
   let publisher
-  /** @type {Listening} */
+  /** @type {import('../../broker/listening/listening.js').Listening} */
   let listening
 
   before(async function () {
@@ -27,7 +27,7 @@ describe('listening to a broker for a while', function () {
 
   /** @param {string[]} filters @param {number} [durationMs] */
   async function listen (filters, durationMs) {
-    listening = new Listening({ url: mosquitto.url }, filters, { durationMs })
+    listening = listenToMqtt({ url: mosquitto.url }, filters, { durationMs })
     await until(() => listening.state.state === 'listening')
   }
 
@@ -87,7 +87,7 @@ describe('listening to a broker for a while', function () {
     const options = { url: `mqtt://127.0.0.1:${broker.port}` }
     try {
       for (const durationMs of [1, 60_000]) {
-        const other = new Listening(options, ['x'], { durationMs })
+        const other = listenToMqtt(options, ['x'], { durationMs })
         await until(() => other.state.state !== 'connecting')
         if (durationMs > 1) await other.close()
         else await other.ended
@@ -101,7 +101,7 @@ describe('listening to a broker for a while', function () {
   })
 
   it('says why a broker cannot be listened to', async () => {
-    const nowhere = new Listening({ url: `mqtt://127.0.0.1:${await freePort()}` }, ['x'])
+    const nowhere = listenToMqtt({ url: `mqtt://127.0.0.1:${await freePort()}` }, ['x'])
     await nowhere.ended
     expect(nowhere.problem).to.include({ code: 'SLUICE_BROKER_REFUSED' })
   })
@@ -130,7 +130,7 @@ describe('listening to a broker for a while', function () {
     async function ask () {
       subscribes = 0
       const { port } = /** @type {import('node:net').AddressInfo} */ (silent.address())
-      listening = new Listening({ url: `mqtt://127.0.0.1:${port}` }, ['x'])
+      listening = listenToMqtt({ url: `mqtt://127.0.0.1:${port}` }, ['x'])
       await until(() => subscribes > 0)
     }
 

@@ -161,6 +161,25 @@ describe('what forms know already', function () {
     expect(await page.evaluate(`RED.nodes.node("${id}").source`)).to.equal('+')
   })
 
+  it('offer the topics of a server, which are taken into the list one by one', async () => {
+    await page.route('**/sluice-staging/sluice-kafka-server/topics', route => {
+      const { options: { host } } = route.request().postDataJSON()
+      return route.fulfill({ json: { topics: [`${host}.press`, `${host}.paint`] } })
+    })
+    await add([{ id: 'kafka', type: 'sluice-kafka-server', host: 'plant', port: '9092' }])
+    await hands.open(await hands.drop('sluice-kafka-in', 300, 400))
+    const entry = '[data-option=topics] .sluice-offer'
+    await page.focus(entry)
+    await page.waitForSelector('[data-option=topics] option[value="plant.paint"]', { state: 'attached' })
+    for (const topic of ['plant.press', 'own', 'plant.press']) {
+      await page.fill(entry, topic)
+      await page.press(entry, 'Tab')
+    }
+    expect(await page.inputValue('[data-option=topics] textarea')).to.equal('plant.press\nown')
+    expect(await page.inputValue(entry)).to.equal('')
+    await page.unroute('**/sluice-staging/sluice-kafka-server/topics')
+  })
+
   it('offer my own channels first', async () => {
     await hands.open(await hands.drop('sluice-simulator', 300, 200))
     const presets = await page.$$eval('#node-input-preset option', options => options.map(option => option.textContent))

@@ -1,10 +1,12 @@
 import { KafkaConsumer } from '../../broker/kafka-in/consumer.js'
-import { messageReader } from '../../broker/kafka-in/messages.js'
+import { readMessage } from '../../broker/kafka-in/messages.js'
 import { SET_BACK } from '../../gateway/databases/set-back.js'
 import { open } from '../../gateway/databases/sqlite/sink.js'
 import { Deliveries } from '../../gateway/flow/deliveries.js'
 import { SinkRegistry } from '../../gateway/flow/sinks.js'
 import { Mapper } from '../../gateway/messages/mapping/mapping.js'
+
+const MAPPER = new Mapper([])
 
 /**
  * What a gateway with a Kafka in and sinks behind it is, without Node-RED: each batch goes straight to the sinks, one write at a time.
@@ -42,7 +44,7 @@ export class Member {
       sinks: wired(sinks),
       registry: this.#registry,
       deliveries: { open: its => this.#deliveries.open({ ...its, quietMs: 50 }), close: id => this.#deliveries.close(id) },
-      decode: messageReader(new Mapper([])),
+      decode: (message, topic) => readMessage(MAPPER, message, topic),
       emit: delivery => {
         if (more.isLost?.()) return
         for (const id of delivery.sinks.keys()) this.#store(delivery, id)

@@ -3,9 +3,11 @@ import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 // @ts-expect-error it has no types
 import helper from 'node-red-node-test-helper'
+import broker from '../../nodes/staging/broker.js'
 import kafkaServer from '../../nodes/sinks/kafka-server.js'
 import sqlite from '../../nodes/sinks/sqlite.js'
 import kafkaIn from '../../nodes/staging/kafka-in.js'
@@ -39,7 +41,7 @@ describe('the node Kafka in', function () {
   })
 
   /** @param {object} options @param {string[]} [next] @param {number} [port] */
-  const load = (options, next = ['sink'], port = kafka.server.port) => helper.load([kafkaServer, kafkaIn, sqlite], [
+  const load = (options, next = ['sink'], port = kafka.server.port) => helper.load([broker, kafkaServer, kafkaIn, sqlite], [
     { id: 'server', type: 'sluice-kafka-server', host: '127.0.0.1', port },
     { id: 'in', type: 'sluice-kafka-in', server: 'server', group: `group${count}`, ...options, wires: [next] },
     { id: 'sink', type: 'sluice-sqlite', file, wires: [] }
@@ -78,6 +80,40 @@ describe('the node Kafka in', function () {
     await load({ topics: ['plant'], mappings: [{ topic: 'plant/{source}', values: 'data' }] })
     await until(() => stored('press').length === 1)
     expect(stored('press')).to.deep.equal([5])
+  })
+
+  it('lets its form try mappings on the newest records, read as it reads them, and offers the topics that there are', async () => {
+    for (const topic of ['trial.a', 'trial.b', 'sluice_own']) await kafka.create(topic)
+    await kafka.produce('trial.a', [{ key: Buffer.from('press'), value: Buffer.from('{"value": 1}') }, '{"value": 2}'])
+    await kafka.produce('trial.b', Array.from({ length: 300 }, (_, value) => JSON.stringify({ value })))
+    await load({ topics: ['trial.*'] })
+    const ask = async (/** @type {string} */ what, /** @type {object} */ body) => {
+      return (await helper.request().post(`/${what}`).send(body)).body
+    }
+    const server = { id: 'new', type: 'sluice-kafka-server', options: { host: '127.0.0.1', port: String(kafka.server.port) } }
+    const offered = (await ask('sluice-staging/sluice-kafka-server/topics', server)).topics
+    expect(offered).to.include.members(['trial.a', 'trial.b']).and.not.include('sluice_own')
+
+    const { session } = await ask('sluice-topics/listen', { server, mappings: [], topics: 'trial.*' })
+    const mappings = [{ topic: 'trial.a/{device}', source: 'plant' }]
+    const tried = (/** @type {string} */ topic) => ask('sluice-topics/try', { session, mappings, topic })
+    const newest = async () => (await tried('trial.b')).row?.fields?.[0][2]
+    while (await newest() !== '299' || (await tried('')).found.length < 3) await sleep(20)
+    await kafka.produce('trial.b', ['{"value": 300}'])
+    while (await newest() !== '300') await sleep(20)
+    const { found, progress, row } = await tried('trial.a/press')
+    const matches = found.map((/** @type {any} */ { topic, mapping }) => [topic, mapping])
+    expect(matches).to.deep.equal([['trial.a', -1], ['trial.a/press', 0], ['trial.b', -1]])
+    expect(progress).to.include({ state: 'listening' })
+    expect(progress.messages, 'no more than the newest of each partition').to.be.below(110)
+    expect(row).to.include({ source: 'plant' }).and.deep.include({ tags: [['device', 'press']] })
+    await ask('sluice-topics/stop', { session })
+    expect((await tried('')).progress.state).to.equal('ended')
+
+    const nowhere = await ask('sluice-topics/listen', { server, mappings: [], topics: 'missing' })
+    let problem
+    while (!problem) ({ progress: { problem } } = await ask('sluice-topics/try', { session: nowhere.session, mappings: [] }))
+    expect(problem).to.match(/^There is no topic missing, or this user may not see it\./)
   })
 
   it('says what is missing: a sink, or Kafka', async () => {

@@ -206,8 +206,8 @@ describe('Test connection, asked of Node-RED', function () {
     for (const what of ['listen', 'try', 'stop']) {
       for (const as of ['guest', '']) expect((await ask({}, as, `sluice-topics/${what}`)).status).to.equal(401)
     }
-    const broker = { id: 'broker', options: { url: 'mqtt://127.0.0.1:2', user: '__PWRD__', password: '__PWRD__' } }
-    const refused = await (await ask({ broker }, 'owner', 'sluice-topics/listen')).json()
+    const server = { id: 'broker', type: 'sluice-broker', options: { url: 'mqtt://127.0.0.1:2', user: '__PWRD__', password: '__PWRD__' } }
+    const refused = await (await ask({ server }, 'owner', 'sluice-topics/listen')).json()
     expect(refused.text).to.match(/^The stored password is for another server, and is sent nowhere else\./)
     const question = { message: { topic: 'hall/1', payload: '21.5' }, mappings: [{ topic: '{source}/{room}' }] }
     const tried = await ask(question, 'owner', 'sluice-topics/try')

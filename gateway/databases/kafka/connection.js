@@ -68,6 +68,12 @@ export class KafkaServer {
     return new SluiceError('SLUICE_SINK_KAFKA', `${this.place}: ${describe(reasonOf(error))}.`, { cause: error })
   }
 
+  /** What is wrong, whatever it is. @param {any} error @returns {SluiceError} */
+  said (error) {
+    const failure = this.failure(error)
+    return failure instanceof SluiceError ? failure : this.otherFailure(failure)
+  }
+
   /** @param {{signal?: AbortSignal}} [options] */
   async test ({ signal } = {}) {
     const client = this.client()

@@ -13,19 +13,21 @@ import { Mapper } from './mapper.js'
  * @property {[name: string, type: string, value: unknown][]} fields
  * @property {number} more  rows
  * @property {{reason: string}[]} refused
+ *
+ * @typedef {(mapper: Mapper, payload: Buffer) => import('./mapper.js').Content} Reads
  */
 
 /**
  * @param {import('./presets.js').Mapping[]} mappings
- * @param {{topic: string, payload: Uint8Array, contentType?: string}[]} messages
+ * @param {{topic: string, payload: Buffer, contentType?: string, read?: Reads}[]} messages  `read`: otherwise than one of MQTT
  * @param {{timeUnit?: import('../../batch/time.js').TimeUnit, now?: bigint}} [options]
  * @returns {Tried[]}
  * @throws {import('../../base/errors.js').SluiceError} SLUICE_MAPPING
  */
 export function tryMappings (mappings, messages, { timeUnit, now = nowNs() } = {}) {
   const mapper = new Mapper(mappings, { timeUnit })
-  return messages.map(({ topic, payload, contentType }) => {
-    const { batches, refused } = mapper.decode(payload, { topic, contentType, now: () => now })
+  return messages.map(({ topic, payload, contentType, read }) => {
+    const { batches, refused } = read?.(mapper, payload) ?? mapper.decode(payload, { topic, contentType, now: () => now })
     const rows = batches.reduce((sum, batch) => sum + batch.rows, 0)
     return {
       topic,

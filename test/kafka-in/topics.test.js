@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { topicsOf } from '../../nodes/staging/kafka-in.js'
+import { topicsOf } from '../../broker/kafka-in/topics.js'
 
 describe('the topics of Kafka in', () => {
   /** @param {string[]} names @param {string} topic */
