@@ -6,9 +6,9 @@ import { NULL_FLOAT, Table, TYPE } from './protocol.js'
 /**
  * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {{name: string, partition: Buffer, table: Table}} Chunk  `name`: of the table that it goes to
- * @typedef {(bytes: Buffer, at: number, row: number) => number} Writer  returns where the next cell begins
- * @typedef {(bytes: Buffer, value: any, at: number) => number} Put
- * @typedef {{write: Writer, size: (row: number) => number}} Cells  of a column
+ * @typedef {{bytes: Buffer, view: DataView}} Target  the same memory twice: numbers are written much faster by a view
+ * @typedef {(target: Target, at: number, row: number) => number} Writer  returns where the next cell begins
+ * @typedef {{write: Writer, size: number, sizeOf?: (row: number) => number}} Cells  of a column; `sizeOf`: what the value of a row adds
  */
 
 /** What is written in one call, which is one transaction: the partition does nothing else meanwhile. */
@@ -37,22 +37,27 @@ export function * rowChunks (places, keys) {
  */
 function * chunksOf ({ table: name, columns }, batch, key) {
   const cells = columns.map(column => cellsOf(column, batch, key))
+  const fixed = cells.reduce((sum, { size }) => sum + size, 4)
+  const varying = cells.flatMap(({ sizeOf }) => sizeOf ?? [])
   for (let from = 0; from < batch.rows;) {
     let to = from
     let size = 0
     for (; to < batch.rows && to - from < CHUNK_ROWS; to++) {
-      const bytes = cells.reduce((sum, cell) => sum + cell.size(to), 4)
-      if (bytes > MAX_ROW_BYTES) throw tooLong(bytes)
-      if (to > from && size + bytes > CHUNK_BYTES) break
-      size += bytes
+      let length = fixed
+      for (const sizeOf of varying) length += sizeOf(to)
+      if (length > MAX_ROW_BYTES) throw tooLong(length)
+      if (to > from && size + length > CHUNK_BYTES) break
+      size += length
     }
     const bytes = Buffer.allocUnsafe(size)
+    const view = new DataView(bytes.buffer, bytes.byteOffset, size)
+    const target = { bytes, view }
     let at = 0
     for (let row = from; row < to; row++) {
       const start = at
       at += 4
-      for (const { write } of cells) at = write(bytes, at, row)
-      bytes.writeInt32BE(at - start - 4, start)
+      for (let c = 0; c < cells.length; c++) at = cells[c].write(target, at, row)
+      view.setInt32(start, at - start - 4)
     }
     yield { name, partition: key, table: new Table(columns, to - from, bytes) }
     from = to
@@ -61,62 +66,90 @@ function * chunksOf ({ table: name, columns }, batch, key) {
 
 /** @param {import('./tables.js').PlanColumn} column @param {Batch} batch @param {Buffer} key @returns {Cells} */
 function cellsOf ({ name, type, placed }, batch, key) {
-  if (name === 'sluice_batch') return bytesCells(() => key)
-  if (name === 'sluice_row') return fixedCells(TYPE.integer, row => batch.rowNumber(row), null)
-  if (name === 'time_ns') return fixedCells(TYPE.bigint, row => batch.time[row], null)
-  if (!placed) return isText(type) ? bytesCells(() => null) : fixedCells(type, () => 0, new Uint8Array(batch.rows))
+  if (name === 'sluice_batch') return constantCells(key)
+  if (name === 'sluice_row') return numberCells(type, Int32Array.from({ length: batch.rows }, (_, row) => batch.rowNumber(row)), null)
+  if (name === 'time_ns') return numberCells(type, batch.time, null)
+  if (!placed) return isText(type) ? constantCells(null) : numberCells(type, [], new Uint8Array(batch.rows))
   const constant = constantOf(placed, batch)
-  if (constant !== undefined) {
-    const bytes = Buffer.from(constant)
-    return bytesCells(() => bytes)
-  }
+  if (constant !== undefined) return constantCells(Buffer.from(constant))
   const { values, valid } = valuesOf(placed, batch)
-  if (!isText(type)) return fixedCells(type, row => values[row], valid)
-  const its = /** @type {(string|Uint8Array)[]} */ (values)
-  return bytesCells(row => {
-    if (valid?.[row] === 0) return null
-    const value = its[row]
-    return typeof value === 'string' ? Buffer.from(value) : value
-  })
+  if (!isText(type)) return numberCells(type, /** @type {any} */ (values), valid)
+  return textCells(/** @type {(string|Uint8Array)[]} */ (values), valid)
 }
 
 /** @param {number} type */
 const isText = type => type === TYPE.varchar || type === TYPE.varbinary
 
-/** @param {(row: number) => Uint8Array|null} valueOf @returns {Cells} */
-function bytesCells (valueOf) {
-  /** Of the row that was asked for last: its size is wanted first. */
-  let [last, value] = [-1, /** @type {Uint8Array|null} */ (null)]
+/** @param {Uint8Array|null} value  after its length; null is NULL @returns {Cells} */
+function constantCells (value) {
+  const bytes = Buffer.alloc(4 + (value?.length ?? 0))
+  bytes.writeInt32BE(value?.length ?? -1)
+  if (value) bytes.set(value, 4)
   return {
-    size (row) {
-      [last, value] = [row, valueOf(row)]
-      return 4 + (value?.length ?? 0)
-    },
-    write (bytes, at, row) {
-      const its = last === row ? value : valueOf(row)
-      bytes.writeInt32BE(its?.length ?? -1, at)
-      if (its) bytes.set(its, at + 4)
-      return at + 4 + (its?.length ?? 0)
+    size: bytes.length,
+    write (target, at) {
+      target.bytes.set(bytes, at)
+      return at + bytes.length
     }
   }
 }
 
-/** How values of each type are written; NULL is the least of them. @type {Map<number, {size: number, least: any, put: Put}>} */
-const FIXED = new Map([
-  [TYPE.tinyint, { size: 1, least: -128, put: (bytes, value, at) => bytes.writeInt8(value, at) }],
-  [TYPE.smallint, { size: 2, least: -32768, put: (bytes, value, at) => bytes.writeInt16BE(value, at) }],
-  [TYPE.integer, { size: 4, least: -(2 ** 31), put: (bytes, value, at) => bytes.writeInt32BE(value, at) }],
-  [TYPE.bigint, { size: 8, least: LEAST, put: (bytes, value, at) => bytes.writeBigInt64BE(BigInt(value), at) }],
-  [TYPE.timestamp, { size: 8, least: LEAST, put: (bytes, value, at) => bytes.writeBigInt64BE(BigInt(value), at) }],
-  [TYPE.float, { size: 8, least: -Number.MAX_VALUE, put: (bytes, value, at) => bytes.writeDoubleBE(value, at) }],
-  // No field is stored in one.
-  [TYPE.decimal, { size: 16, least: -128, put: (bytes, value, at) => bytes.fill(0, at, at + 16).writeInt8(value, at) + 15 }]
-])
+/** @param {(string|Uint8Array)[]} values @param {Uint8Array|null} valid @returns {Cells} */
+function textCells (values, valid) {
+  const sizeOf = (/** @type {number} */ row) => valid?.[row] === 0 ? 0 : Buffer.byteLength(values[row])
+  return {
+    size: 4,
+    sizeOf,
+    write ({ bytes, view }, at, row) {
+      const value = values[row]
+      if (valid?.[row] === 0) view.setInt32(at, -1)
+      else if (typeof value === 'string') view.setInt32(at, bytes.write(value, at + 4))
+      else {
+        view.setInt32(at, value.length)
+        bytes.set(value, at + 4)
+      }
+      return at + 4 + Math.max(0, view.getInt32(at))
+    }
+  }
+}
 
-/** @param {number} type @param {(row: number) => any} valueOf @param {Uint8Array|null} valid @returns {Cells} */
-function fixedCells (type, valueOf, valid) {
-  const { size, least, put } = /** @type {{size: number, least: any, put: Put}} */ (FIXED.get(type))
-  return { size: () => size, write: (bytes, at, row) => put(bytes, valid?.[row] === 0 ? least : valueOf(row), at) }
+/**
+ * How the numbers of each type are written; NULL is the least of them. No field is stored in a DECIMAL.
+ * @typedef {{size: number, put: (view: DataView, at: number, value: any) => void, least: number|bigint}} NumberType
+ */
+const NUMBERS = new Map(/** @type {[number, NumberType][]} */ ([
+  [TYPE.tinyint, { size: 1, put: (view, at, value) => view.setInt8(at, value), least: -128 }],
+  [TYPE.smallint, { size: 2, put: (view, at, value) => view.setInt16(at, value), least: -32768 }],
+  [TYPE.integer, { size: 4, put: (view, at, value) => view.setInt32(at, value), least: -(2 ** 31) }],
+  [TYPE.bigint, { size: 8, put: putWhole, least: LEAST }],
+  [TYPE.timestamp, { size: 8, put: putWhole, least: LEAST }],
+  [TYPE.float, { size: 8, put: (view, at, value) => view.setFloat64(at, value), least: -Number.MAX_VALUE }],
+  [TYPE.decimal, { size: 16, put: putNoDecimal, least: LEAST }]
+]))
+
+/** @param {DataView} view @param {number} at @param {number|bigint} value */
+function putWhole (view, at, value) {
+  if (typeof value === 'bigint') return view.setBigInt64(at, value)
+  view.setInt32(at, Math.floor(value / 2 ** 32))
+  view.setUint32(at + 4, value)
+}
+
+/** @param {DataView} view @param {number} at @param {bigint} high */
+function putNoDecimal (view, at, high) {
+  view.setBigInt64(at, high)
+  view.setBigInt64(at + 8, 0n)
+}
+
+/** @param {number} type @param {ArrayLike<any>} values @param {Uint8Array|null} valid @returns {Cells} */
+function numberCells (type, values, valid) {
+  const { size, put, least } = /** @type {NumberType} */ (NUMBERS.get(type))
+  return {
+    size,
+    write ({ view }, at, row) {
+      put(view, at, valid?.[row] === 0 ? least : values[row])
+      return at + size
+    }
+  }
 }
 
 /**
@@ -132,17 +165,23 @@ export function checkRows (batches) {
       byRow.set(row, new SluiceError('SLUICE_SINK_ROWS', `${what}, which VoltDB cannot hold.`))
     }
     batch.fields.forEach(({ name, type }, f) => {
-      const column = /** @type {ArrayLike<any>} */ (batch.columns[f])
-      const isNull = type === 'int64' ? (/** @type {any} */ value) => value === LEAST : (/** @type {any} */ value) => value <= NULL_FLOAT
-      if (type !== 'int64' && type !== 'float64' && type !== 'float32') return
-      for (let row = 0; row < batch.rows; row++) {
-        if (isNull(column[row]) && batch.validity[f]?.[row] !== 0) refuse(row, `The field "${name}" is ${column[row]}`)
+      for (const row of nullsIn(type, batch.columns[f])) {
+        if (batch.validity[f]?.[row] !== 0) refuse(row, `The field "${name}" is ${batch.columns[f][row]}`)
       }
     })
-    for (let row = 0; row < batch.rows; row++) if (batch.time[row] === LEAST) refuse(row, `The time is ${LEAST}`)
+    for (const row of nullsIn('int64', batch.time)) refuse(row, `The time is ${LEAST}`)
     return Array.from(byRow, ([row, error]) => ({ batch, row, error }))
   })
   if (faults.length > 0) throw new RefusedRows(faults)
+}
+
+/** The rows whose values VoltDB takes for NULL. @param {string} type @param {any} column @returns {number[]} */
+function nullsIn (type, column) {
+  if (type === 'int64' ? !column.includes(LEAST) : type !== 'float64' && type !== 'float32') return []
+  const found = []
+  const most = type === 'int64' ? LEAST : NULL_FLOAT
+  for (let row = 0; row < column.length; row++) if (column[row] <= most) found.push(row)
+  return found
 }
 
 /** @param {number} bytes */

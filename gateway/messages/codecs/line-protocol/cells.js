@@ -10,6 +10,7 @@ import { int64Writer, NUMBER_BYTES, putFloat, putInteger } from './numbers.js'
  *
  * @typedef {object} CellWriter
  * @property {(buffer: Buffer, at: number, row: number) => number} write  returns where the next one starts
+ * @property {Buffer} [bytes]  what it writes for every row, of a constant
  * @property {number} fixedBytes  the most it takes, without its varying bytes
  * @property {(row: number) => number} [varyingBytes]  the most that the value at a row adds
  */
@@ -23,8 +24,9 @@ const [TRUE, FALSE] = Buffer.from('tf')
 const [ONE, ZERO] = Buffer.from('10')
 const BINARY_FLOAT64 = Buffer.of('='.charCodeAt(0), 16)
 
-/** Longer texts are written by Buffer. */
+/** Longer ones are written by Buffer. */
 const SHORT_TEXT = 32
+const SHORT_NAME = 12
 
 /** `,key=` and the value of a tag. @param {string} name @param {string} value @returns {CellWriter|null} null of an empty one */
 export function constantTag (name, value) {
@@ -81,16 +83,15 @@ export function fieldCell (name, kind, batch, field) {
   const key = Buffer.from(`${keyText(name)}=`)
   const column = /** @type {any} */ (batch.columns[field])
   const valid = batch.validity[field]
-  const value = valueWriter(type, kind, column)
-  const { varyingBytes } = value
+  const { write, fixedBytes, varyingBytes } = valueWriter(type, kind, column)
   const isFloat = type === 'float64' || type === 'float32'
+  const isWhole = valid === null && !isFloat
   return {
-    fixedBytes: key.length + value.fixedBytes + 1,
+    fixedBytes: key.length + fixedBytes + 1,
     varyingBytes: varyingBytes && valid ? row => valid[row] === 0 ? 0 : varyingBytes(row) : varyingBytes,
     write (buffer, at, row) {
-      if (valid !== null && valid[row] === 0) return at
-      if (isFloat && !Number.isFinite(column[row])) return at
-      at = value.write(buffer, put(buffer, at, key), row)
+      if (!isWhole && (valid?.[row] === 0 || (isFloat && !Number.isFinite(column[row])))) return at
+      at = write(buffer, put(buffer, at, key), row)
       buffer[at] = COMMA
       return at + 1
     }
@@ -99,7 +100,7 @@ export function fieldCell (name, kind, batch, field) {
 
 /** @param {Buffer} bytes @returns {CellWriter} */
 export function constant (bytes) {
-  return { fixedBytes: bytes.length, write: (buffer, at) => put(buffer, at, bytes) }
+  return { bytes, fixedBytes: bytes.length, write: (buffer, at) => put(buffer, at, bytes) }
 }
 
 const NOTHING = Buffer.alloc(0)
@@ -215,7 +216,7 @@ function plainText (type, value) {
 
 /** @param {Buffer} buffer @param {number} at @param {Buffer} bytes */
 function put (buffer, at, bytes) {
-  // Names are short: Buffer's copy would cost more.
-  for (let i = 0; i < bytes.length; i++) buffer[at + i] = bytes[i]
+  if (bytes.length > SHORT_NAME) buffer.set(bytes, at)
+  else for (let i = 0; i < bytes.length; i++) buffer[at + i] = bytes[i]
   return at + bytes.length
 }

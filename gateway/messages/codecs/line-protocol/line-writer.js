@@ -28,7 +28,7 @@ export class LineWriter {
   constructor (batch, measurement, tags, fields) {
     // The server keeps tags sorted by name, and would sort them itself.
     const inOrder = tags.toSorted((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
-    this.#head = [constant(Buffer.from(measurementText(measurement))), ...inOrder.flatMap(tag => tagWriter(tag, batch) ?? [])]
+    this.#head = joined([constant(Buffer.from(measurementText(measurement))), ...inOrder.flatMap(tag => tagWriter(tag, batch) ?? [])])
     this.#fields = fields.map(({ name, kind, field }) => fieldCell(name, kind, batch, field))
     this.#writeTime = int64Writer(batch.time)
     const cells = [...this.#head, ...this.#fields]
@@ -61,6 +61,18 @@ export class LineWriter {
     buffer[at] = NEWLINE
     return at + 1
   }
+}
+
+/** With what is the same in every line, and next to each other, in one. @param {CellWriter[]} cells */
+function joined (cells) {
+  /** @type {CellWriter[]} */
+  const kept = []
+  for (const cell of cells) {
+    const { bytes: before } = kept.at(-1) ?? {}
+    if (before && cell.bytes) kept.splice(-1, 1, constant(Buffer.concat([before, cell.bytes])))
+    else kept.push(cell)
+  }
+  return kept
 }
 
 /** @param {Tag} tag @param {Batch} batch @returns {CellWriter|null} */

@@ -39,24 +39,42 @@ export function putInteger (buffer, at, value) {
 export function int64Writer (column) {
   // In halves: BigInt arithmetic would take ten times as long.
   const halves = new Uint32Array(column.buffer, column.byteOffset, column.length * 2)
+  const known = new Uint8Array(NUMBER_BYTES)
+  // Times of a batch are close together: all but nine digits are mostly those of the number before, from `baseHigh` and `baseLow` on.
+  let [baseHigh, baseLow, digits] = [0, 0, 0]
   return (buffer, at, row) => {
-    let high = halves[2 * row + HIGH]
-    let low = halves[2 * row + LOW]
+    const high = halves[2 * row + HIGH]
+    const low = halves[2 * row + LOW]
     if (high >= 2 ** 31) {
-      buffer[at++] = MINUS
-      low = -low >>> 0
-      high = (low === 0 ? -high : ~high) >>> 0
+      buffer[at] = MINUS
+      const { billions, rest } = divided((low === 0 ? -high : ~high) >>> 0, -low >>> 0)
+      return billions === 0 ? putSmall(buffer, at + 1, rest) : putNine(buffer, putWhole(buffer, at + 1, billions), rest)
     }
-    // Long division by a billion, with intermediate values of at most 46 bits, which a double holds exactly.
-    const high0 = Math.floor(high / BILLION)
-    const upper = (high - high0 * BILLION) * TWO_16 + (low >>> 16)
-    const high1 = Math.floor(upper / BILLION)
-    const lower = (upper - high1 * BILLION) * TWO_16 + (low & 0xffff)
-    const high2 = Math.floor(lower / BILLION)
-    const billions = high0 * TWO_32 + high1 * TWO_16 + high2
-    const rest = lower - high2 * BILLION
-    return billions === 0 ? putSmall(buffer, at, rest) : putNine(buffer, putWhole(buffer, at, billions), rest)
+    let rest = (high - baseHigh) * TWO_32 + (low - baseLow)
+    if (rest < 0 || rest >= BILLION) {
+      const { billions, rest: remaining } = divided(high, low)
+      digits = billions === 0 ? 0 : putWhole(known, 0, billions)
+      rest = remaining
+      baseHigh = low < rest ? high - 1 : high
+      baseLow = low - rest >>> 0
+    }
+    for (let i = 0; i < digits; i++) buffer[at + i] = known[i]
+    return digits === 0 ? putSmall(buffer, at, rest | 0) : putNine(buffer, at + digits, rest | 0)
   }
+}
+
+/**
+ * Long division by a billion, with intermediate values of at most 46 bits, which a double holds exactly.
+ * @param {number} high
+ * @param {number} low
+ */
+function divided (high, low) {
+  const high0 = Math.floor(high / BILLION)
+  const upper = (high - high0 * BILLION) * TWO_16 + (low >>> 16)
+  const high1 = Math.floor(upper / BILLION)
+  const lower = (upper - high1 * BILLION) * TWO_16 + (low & 0xffff)
+  const high2 = Math.floor(lower / BILLION)
+  return { billions: high0 * TWO_32 + high1 * TWO_16 + high2, rest: lower - high2 * BILLION }
 }
 
 /** The shortest form that is read back as the same number. @param {Uint8Array} buffer @param {number} at @param {number} value  finite */
