@@ -25,6 +25,9 @@ import { isEpochOf } from './units.js'
 /** Noted with an offset: it says nothing, as a database was set back. */
 const AGAIN = 'again'
 
+/** Instead of an offset. */
+const NOTHING = -1
+
 /**
  * Where each stream begins, how far it has been dealt with, and where it ends.
  *
@@ -84,20 +87,25 @@ export class OpenStreams {
   #noteSetBack (stream, first) {
     this.#again.add(nameOf(stream))
     const last = this.#newestOf(stream).reduce((least, its) => its < least ? its : least)
-    const gone = first > last ? first - last - 1n : 0n
+    const gone = last > NOTHING && first > last ? first - last - 1n : 0n
     this.counters.setBack++
     this.counters.lost += Number(gone)
     this.#options.log.warn(`A database lacks what it had stored of ${nameOf(stream)}: it is read again from offset ${first}.` +
       (gone > 0n ? ` The brokers no longer have the ${gone} before it: what of them was not stored is lost.` : ''))
   }
 
-  /** The offset of the newest unit of a stream of which each database has something. @param {KafkaStream} stream */
+  /**
+   * The offset of the newest unit of a stream of which each database has something. One that has nothing of its topic is new, and is left
+   * out; one that only has nothing of this partition may have been set back to before that had anything: -1.
+   * @param {KafkaStream} stream
+   */
   #newestOf (stream) {
-    const isIts = isEpochOf(stream)
+    const [isIts, isOfTopic] = [isEpochOf(stream), isEpochOf({ topicId: stream.topicId })]
     const sources = this.#options.sources()
     return this.#options.sinks().flatMap(id => {
-      const offsets = sources.flatMap(source => source.storedBy(id).ends().filter(({ epoch }) => isIts(epoch)).map(({ last }) => last))
-      return offsets.length === 0 ? [] : [BigInt(offsets.reduce((most, its) => Math.max(most, its)))]
+      const ends = sources.flatMap(source => source.storedBy(id).ends().filter(({ epoch }) => isOfTopic(epoch)))
+      const newest = ends.reduce((most, { epoch, last }) => isIts(epoch) ? Math.max(most, last) : most, NOTHING)
+      return ends.length === 0 ? [] : [BigInt(newest)]
     })
   }
 
