@@ -49,6 +49,13 @@ describe('the study of Haenisch, Roessle and Kübler', function () {
     expect(result.environment.Databases).to.match(/^SQLite [\d.]+, /)
   })
 
+  it('names a system once that was chosen and is not there', () => {
+    const absent = { cells: [{ id: 'hana', label: 'hana', parameters: { database: 'hana' }, state: 'absent', reason: 'none' }] }
+    const [{ blocks: [table] }] = haenisch.report(/** @type {any} */ (absent))
+    if (table.kind !== 'table') throw new Error('a table')
+    expect(table.rows.filter(({ label }) => /hana/i.test(label))).to.have.length(1)
+  })
+
   it('reports what the best cell takes of processor and memory, and where that of an embedded database is', () => {
     const [{ blocks: [, table] }] = haenisch.report(result)
     if (table.kind !== 'table') throw new Error('a table')

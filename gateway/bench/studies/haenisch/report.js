@@ -13,7 +13,7 @@ const PUBLISHED = [
   { label: 'MySQL 5.6', database: 'mysql', thousands: 743 },
   { label: 'MongoDB 3.2', database: 'mongodb', thousands: 156 },
   { label: 'Kafka 2.11', database: 'kafka', thousands: 1522 },
-  { label: 'SAP HANA SPS10', thousands: 506, reason: 'Commercial: there is no server of it to measure.' },
+  { label: 'SAP HANA SPS10', database: 'hana', thousands: 506, reason: 'Commercial: there is no server of it to measure.' },
   { label: 'VoltDB 6.2 (single inserts)', database: 'voltdb', thousands: 345 }
 ]
 
