@@ -123,6 +123,18 @@ describe('preflight', () => {
       expect(codes(report)).to.deep.equal(['warning small-packets', 'info open-broker', 'info unseen'])
     })
 
+    it('does not take for lost what has come while the process stood still', async () => {
+      const broker = await startMosquitto()
+      const [hears, tells] = await Promise.all(['hears', 'tells'].map(clientId => open({ url: broker.url }, { clientId })))
+      await hears.client.subscribeAsync('echo', { qos: 1 })
+      const message = arrival(hears.client, 'echo', 300)
+      await tells.client.publishAsync('echo', 'x')
+      for (const began = performance.now(); performance.now() - began < 600;);
+      expect(String((await message)?.payload)).to.equal('x')
+      await Promise.all([hears.close(), tells.close()])
+      await broker.stop()
+    })
+
     it('finds that retained messages are not allowed, over both protocols', async () => {
       expect(codes(await preflightOf({ conf: ['retain_available false'] }))).to.include('error no-retained-messages')
       const report = await preflightOf({ conf: ['retain_available false'] }, { protocolVersion: '3.1.1' })
