@@ -17,6 +17,11 @@ import { addHashes } from '../batch/hashes.js'
 export const RECORD_NAMES = /** @type {const} */ (['gateway', 'source', 'epoch'])
 export const RECORD_NUMBERS = /** @type {const} */ (['seq', 'last', 'hash', 'staged', 'stored', 'dead', 'before'])
 
+/** The record that names a database, by when it was left. @param {string} id @returns {CommitRow} */
+export function storeRecord (id) {
+  return { table: '', gateway: id, source: '', epoch: '', seq: Date.now(), last: 0, hash: 0, staged: 0, stored: 0, dead: 0, before: 0 }
+}
+
 /**
  * @param {CommitRow[]} rows
  * @returns {CommitRecord[]} sorted by gateway, source, epoch (by its counter) and first

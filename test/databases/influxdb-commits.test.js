@@ -92,13 +92,6 @@ describe('InfluxDB commit records', () => {
       .to.deep.equal([[0, 100, 2, 2, 0], [7, 107, 0, 0, 14], [8, 108, 2, 2, 16]])
   })
 
-  it('name their database once, at the second reading at the latest', async () => {
-    const sinks = await Promise.all([1, 2, 3, 4].map(() => openSink()))
-    await Promise.all(sinks.map(sink => sink.committed()))
-    const names = await Promise.all(sinks.map(async sink => (await sink.committed()).store))
-    expect(new Set(names).size).to.equal(1)
-  })
-
   it('of version 0.1 are not taken over', async () => {
     const { port, user: u, password: p } = database.server
     await database.server.query(`CREATE DATABASE "${database.name}"`)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Batch } from '../../gateway/batch/batch.js'
-import { isTransient } from '../../gateway/databases/warp10/sink.js'
+import { isTransient, open } from '../../gateway/databases/warp10/sink.js'
 import { ALL_NEW, batchOf, failureOf, identity, T0 } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
 import { retentionContract } from './contract/retention.js'
@@ -157,6 +157,28 @@ export function warp10SinkTests (database) {
     const again = batchOf([1, 2], { identity: { ...identity(7), hash: 1, ancestors: [{ epoch: identity(0).epoch, seq: 0, hash: 1 }] } })
     expect((await sink.write([again])).duplicates).to.deep.equal([again])
     expect((await rows('press')).map(({ force }) => force)).to.deep.equal([1, 2])
+  })
+
+  it('is named once, also by two of which one is slower', async () => {
+    const [slow, quick] = [database.connect(), database.connect()]
+    /** @type {PromiseWithResolvers<void>} */
+    const isAbout = Promise.withResolvers()
+    /** @type {PromiseWithResolvers<void>} */
+    const isNamed = Promise.withResolvers()
+    const [writeSlow, writeQuick] = [slow, quick].map(server => server.write.bind(server))
+    slow.write = async (...args) => {
+      isAbout.resolve()
+      await isNamed.promise
+      for (let i = 0; i < 4; i++) await slow.facts()
+      await writeSlow(...args)
+    }
+    quick.write = async (...args) => {
+      await writeQuick(...args)
+      isNamed.resolve()
+    }
+    const nameBy = async (/** @type {any} */ server) => (await (await open({}, { server })).committed()).store
+    const names = [nameBy(slow), isAbout.promise.then(() => nameBy(quick))]
+    expect(new Set(await Promise.all(names)).size).to.equal(1)
   })
 
   it('looks once a second for what it has left', async () => {

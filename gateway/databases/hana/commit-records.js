@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { RangeSet } from '../../batch/ranges.js'
-import { streamKey } from '../commit-records.js'
+import { storeRecord, streamKey } from '../commit-records.js'
 import { COMMITS_TABLE, quote } from '../names.js'
 import { setOf } from '../record-set.js'
 import { COLUMNS, isText, list, MERGED, rowOf, valueOf } from '../sql/commit-records.js'
@@ -48,11 +48,9 @@ export async function readCommits (session) {
   return (await session.rows(READ)).map(recordOf)
 }
 
-/** @param {Session} session @param {string} id  of the database: of several, the earliest counts */
+/** @param {Session} session @param {string} id  of the database */
 export async function nameStore (session, id) {
-  const none = { last: 0, hash: 0, staged: 0, stored: 0, dead: 0, before: 0 }
-  const record = { ...none, table: '', gateway: id, source: '', epoch: '', seq: Date.now() }
-  await session.each(INSERT, [cellsOf(record)])
+  await session.each(INSERT, [cellsOf(storeRecord(id))])
 }
 
 /** @param {Session} session @param {CommitRow[]} wanted @param {Claim[]} previous @returns {Promise<Claim[]>} */

@@ -45,6 +45,7 @@ export async function open (given, { server }) {
     prepareCommits,
     readCommits,
     nameStore,
+    mayNameTwice: true,
     claim,
     find,
     move,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { stringText } from '../../messages/codecs/line-protocol/names.js'
 import { describe } from '../../base/errors.js'
-import { RECORD_NUMBERS } from '../commit-records.js'
+import { RECORD_NUMBERS, storeRecord } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
 import { oldRecords } from '../old-records.js'
 import { quoteTable } from './influxql.js'
@@ -36,7 +36,7 @@ export class CommitRecords {
     this.#place = place
   }
 
-  /** The database's id has no table: of several, made at once by several sinks, the earliest counts. @returns {Promise<CommitRecord[]>} */
+  /** The database's id has no table. @returns {Promise<CommitRecord[]>} */
   async read () {
     const { database, policy } = this.#place
     const columns = [...NUMBERS, 'policy', 'sink_table', 'gateway', 'source', 'epoch'].map(name => `"${name}"`).join(', ')
@@ -50,8 +50,7 @@ export class CommitRecords {
 
   /** @param {string} id  of the database */
   async nameStore (id) {
-    const point = { policy: '', table: '', gateway: id, source: '', epoch: '', seq: Date.now(), last: 0, ...NO_SUMS }
-    await this.#server.write(this.#place, lineOf(STORE, point))
+    await this.#server.write(this.#place, lineOf(STORE, { policy: '', ...storeRecord(id) }))
   }
 
   /**

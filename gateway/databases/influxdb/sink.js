@@ -67,6 +67,7 @@ export async function open (given, { server, log }) {
     async prepareCommits () {}, // with the first of them
     readCommits,
     nameStore: ({ commits }, id) => commits.nameStore(id),
+    mayNameTwice: true,
     known: ({ known }) => known,
     find: ({ commits, rows }, claims) => commits.find(claims, rows.policy),
     leave: ({ commits, rows }, records, signal) => commits.write(records.map(record => ({ ...record, policy: rows.policy })), signal),

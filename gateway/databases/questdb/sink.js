@@ -3,6 +3,7 @@ import { withDefaults } from '../../base/defaults.js'
 import { Batch } from '../../batch/batch.js'
 import { fieldKind } from '../../messages/codecs/line-protocol/kinds.js'
 import { encodeLines } from '../../messages/codecs/line-protocol/line-protocol.js'
+import { storeRecord } from '../commit-records.js'
 import { AnswerError } from '../http.js'
 import { checkRows } from '../influxdb/refused.js'
 import { HttpStore, isTooLarge } from '../influxdb/store.js'
@@ -69,9 +70,8 @@ export async function open (given, { server }) {
       await read()
     },
     readCommits: read,
-    nameStore: (_session, id) => writeCommits(server, [{
-      table: '', gateway: id, source: '', epoch: '', seq: Date.now(), last: 0, hash: 0, staged: 0, stored: 0, dead: 0, before: 0
-    }]),
+    nameStore: (_session, id) => writeCommits(server, [storeRecord(id)]),
+    mayNameTwice: true,
     known: ({ known }) => known,
     find: (_session, claims) => readCommits(server, claims),
     leave: (_session, records, signal) => writeCommits(server, records, signal),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../../base/errors.js'
 import { wantedRecords } from '../claims.js'
 import { committedRecords, mergedRecords } from '../commit-records.js'
@@ -47,6 +48,7 @@ import { Placement } from './placement.js'
  *   SLUICE_SINK_RECORDS_OLD
  * @property {(session: Session) => Promise<CommitRow[]>} readCommits  all of them. One without a table has the database's id as its gateway
  * @property {(session: Session, id: string) => Promise<unknown>} nameStore  leaves that one where there is none
+ * @property {boolean} [mayNameTwice]  it cannot tell, and leaves one where another has just done so; of several, the earliest counts
  * @property {(session: Session, merged: () => Promise<CommitRow[]>) => Promise<void>} compact  in a transaction during which nobody claims:
  *   puts each record that `merged` then returns in the place of those within it
  * @property {(session: Session, name: string, arranged: Batch, withSource: boolean) => Promise<Plan>} prepareTable  finds the place for the
@@ -66,6 +68,10 @@ import { Placement } from './placement.js'
  * }} Storage  `write` stores what is new, and leaves its records. `found`: those of the previous records that it has looked for; unless
  *   given, all
  */
+
+/** How many times as long as this one, at most, another takes that names the database at the same time; and how long anyway. */
+const SLOWER = 4
+const NAMING_MS = 100
 
 /**
  * Connects when it is first needed, and again after an error: a sink whose database is not there yet waits for it.
@@ -163,9 +169,11 @@ export class RecordedSink {
   async #read () {
     return this.#attempt(async session => {
       const before = this.#last.all
+      const beganMs = performance.now()
       let rows = await this.#storage.readCommits(session)
       if (!storeOf(rows)) {
         await this.#storage.nameStore(session, randomUUID())
+        if (this.#storage.mayNameTwice) await sleep(Math.max(NAMING_MS, SLOWER * (performance.now() - beganMs)))
         rows = await this.#storage.readCommits(session)
       }
       const own = this.#own(rows)

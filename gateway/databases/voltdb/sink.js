@@ -1,5 +1,6 @@
 import { describe, SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
+import { storeRecord } from '../commit-records.js'
 import { BatchKeys } from '../keyed/batch-keys.js'
 import { keyedSink } from '../keyed/sink.js'
 import { setOf } from '../record-set.js'
@@ -65,9 +66,8 @@ export async function open (given, { server }) {
     },
     notice: () => notice,
     readCommits: read,
-    nameStore: (session, id) => insertCommits(session, [{
-      table: '', gateway: id, source: '', epoch: '', seq: Date.now(), last: 0, hash: 0, staged: 0, stored: 0, dead: 0, before: 0
-    }]),
+    nameStore: (session, id) => insertCommits(session, [storeRecord(id)]),
+    mayNameTwice: true,
     known (session) {
       // A server that has started again may have other tables, with other columns.
       if (session.wire !== wire) throw new Error('the connection was lost, and is there again')

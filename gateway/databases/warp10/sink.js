@@ -1,6 +1,7 @@
 import { describe, SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { encodeWarp10 } from '../../messages/codecs/warp10/encode.js'
+import { storeRecord } from '../commit-records.js'
 import { AnswerError } from '../http.js'
 import { HttpStore } from '../influxdb/store.js'
 import { keyedSink } from '../keyed/sink.js'
@@ -66,9 +67,8 @@ export async function open (given, { server }) {
       await read()
     },
     readCommits: read,
-    nameStore: (_session, id) => nameStore(server, {
-      table: '', gateway: id, source: '', epoch: '', seq: Date.now(), last: 0, hash: 0, staged: 0, stored: 0, dead: 0, before: 0
-    }),
+    nameStore: (_session, id) => nameStore(server, storeRecord(id)),
+    mayNameTwice: true,
     known: ({ known }) => known,
     find: (_session, claims) => readCommits(server, claims),
     leave: (_session, records, signal) => writeCommits(server, records, signal),
