@@ -7,7 +7,7 @@ import { arrival, open, within } from './probing.js'
 /** @typedef {import('./preflight.js').Probe} Probe */
 
 /** A busy machine takes so long for a message; a broker that keeps it back takes as much of who tries. */
-const ECHO_MS = 5000
+const ECHO_MS = 3000
 
 /**
  * Whether a gateway may do what it needs to, tried below its own name only.
