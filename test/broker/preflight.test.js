@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,6 +48,15 @@ describe('preflight', () => {
     clearInterval(busy)
     expect(codes(report)).to.deep.equal(['info mqtt-3.1.1', 'info open-broker', 'info unseen'])
     await broker.close()
+  })
+
+  it('does not take for lost what has come while the process stood still', async () => {
+    const client = /** @type {import('mqtt').MqttClient} */ (/** @type {unknown} */ (new EventEmitter()))
+    const packet = { payload: 'x' }
+    const message = arrival(client, 'echo', 1)
+    setImmediate(() => client.emit('message', 'echo', Buffer.from('x'), /** @type {any} */ (packet)))
+    for (const began = performance.now(); performance.now() - began < 20;);
+    expect(await message).to.equal(packet)
   })
 
   it('says that there is no broker', async () => {
@@ -121,18 +131,6 @@ describe('preflight', () => {
     it('finds a small message limit', async () => {
       const report = await preflightOf({ conf: ['max_packet_size 100000'] })
       expect(codes(report)).to.deep.equal(['warning small-packets', 'info open-broker', 'info unseen'])
-    })
-
-    it('does not take for lost what has come while the process stood still', async () => {
-      const broker = await startMosquitto()
-      const [hears, tells] = await Promise.all(['hears', 'tells'].map(clientId => open({ url: broker.url }, { clientId })))
-      await hears.client.subscribeAsync('echo', { qos: 1 })
-      const message = arrival(hears.client, 'echo', 300)
-      await tells.client.publishAsync('echo', 'x')
-      for (const began = performance.now(); performance.now() - began < 600;);
-      expect(String((await message)?.payload)).to.equal('x')
-      await Promise.all([hears.close(), tells.close()])
-      await broker.stop()
     })
 
     it('finds that retained messages are not allowed, over both protocols', async () => {
