@@ -50,6 +50,8 @@ export async function start (args, { stdin, stdout, stderr }) {
     stdout.write(USAGE)
     return 0
   }
+  // Its log may be on the disk that is full: what cannot be written is lost, and everything else goes on.
+  for (const output of [stdout, stderr]) output.on('error', () => {})
   try {
     if (options.secrets) addSecrets(options.secrets)
     await login(options, { stdin, stdout, stderr })

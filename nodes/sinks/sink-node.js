@@ -15,7 +15,7 @@ import { deliveries } from '../../gateway/flow/deliveries.js'
 import { partOf } from '../../gateway/flow/split-part.js'
 import { sinks } from '../../gateway/flow/sinks.js'
 import { productOf, sinkTypes } from '../../gateway/databases/index.js'
-import { quantity } from '../../gateway/stats/format.js'
+import { quantity, remaining } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { Retention } from '../../gateway/writer/retention.js'
 import { createWriter } from '../../gateway/writer/writer.js'
@@ -32,6 +32,8 @@ import { SINK_TYPES, configsOf, sinkNameOf } from './wired.js'
 const SHARE_INTERVAL_MS = 1000
 /** So long a database has to say what it has stored before it is closed: if it does not, that is known once it is opened again. */
 const LAST_READING_MS = 2000
+/** A database that has stored nothing for so long of what it was given is not well, whether or not it fails in the end. */
+const SILENT_MS = 5000
 const CANNOT_STORE = '{database} cannot store, see log'
 const SHARE_FULL = 'SLUICE_DEAD_LETTERS_SHARE'
 
@@ -99,7 +101,7 @@ class SinkNode {
   #isClosed = false
   #show
   #stopShowing
-  #last = { rows: 0, atMs: performance.now() }
+  #last = { rows: 0, done: 0, atMs: performance.now(), movedMs: performance.now() }
 
   /**
    * @param {import('../node.js').Node} node
@@ -277,7 +279,9 @@ class SinkNode {
   #status () {
     const { pendingRows, lastError } = this.writer.state()
     const { rows, deadLetters, duplicates } = this.meter
-    const now = { rows, atMs: performance.now() }
+    const [done, atMs] = [rows + deadLetters + duplicates, performance.now()]
+    const isOwed = done === this.#last.done && this.writer.waitingMs > 0
+    const now = { rows, done, atMs, movedMs: isOwed ? this.#last.movedMs : atMs }
     const isStill = now.rows === this.#last.rows && pendingRows === 0
     const rate = (now.rows - this.#last.rows) / Math.max(1, now.atMs - this.#last.atMs) * 1000
     this.#last = now
@@ -289,6 +293,10 @@ class SinkNode {
       return { ...looks, text: sentence(text, ...notes), ...lastError === null && { problem } } // the writer tells its own
     }
     if (!this.sink.isWell) return { fill: 'blue', shape: 'ring', text: sentence('connecting', ...notes) }
+    const silentMs = atMs - now.movedMs
+    if (silentMs > SILENT_MS) {
+      return { fill: 'yellow', shape: 'ring', text: sentence(`no answer for ${remaining(silentMs / 1000)}`, ...notes) }
+    }
     const others = isStill ? sinks.heldUpBy(this.id) : []
     if (others.length > 0) return { fill: 'yellow', shape: 'ring', text: sentence(`waiting for ${others.join(', ')}`, ...notes) }
     const notice = this.sink.notice()

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,6 +48,15 @@ describe('preflight', () => {
     clearInterval(busy)
     expect(codes(report)).to.deep.equal(['info mqtt-3.1.1', 'info open-broker', 'info unseen'])
     await broker.close()
+  })
+
+  it('does not take for lost what has come while the process stood still', async () => {
+    const client = /** @type {import('mqtt').MqttClient} */ (/** @type {unknown} */ (new EventEmitter()))
+    const packet = { payload: 'x' }
+    const message = arrival(client, 'echo', 1)
+    setImmediate(() => client.emit('message', 'echo', Buffer.from('x'), /** @type {any} */ (packet)))
+    for (const began = performance.now(); performance.now() - began < 20;);
+    expect(await message).to.equal(packet)
   })
 
   it('says that there is no broker', async () => {

@@ -47,6 +47,15 @@ describe('Gateway', () => {
     expect(stderr).to.equal('Stopping: what is on its way is being stored. Ctrl-C again to stop at once.\nStopped.\n')
   })
 
+  it('does not end because its log cannot be written: the disk is full, or its reader has gone', async () => {
+    const gateway = start()
+    await gateway.says(/Ctrl-C/)
+    gateway.child.stdout.destroy()
+    gateway.child.stderr.destroy()
+    gateway.child.kill('SIGTERM') // it says that it is stopping
+    expect((await gateway.exit).code).to.equal(0)
+  })
+
   it('refuses a second gateway on its user folder, until it is gone, however it went', async () => {
     const first = start()
     await first.says(/Ctrl-C/)

@@ -111,4 +111,13 @@ describe('A database slower than its data', function () {
     } = await client.query('SELECT count(DISTINCT time_ns) AS times FROM machine')
     expect(Number(times)).to.equal(rows)
   })
+
+  it('is said to give no answer when it stores nothing for seconds, long before the write fails', async () => {
+    await client.query('BEGIN; LOCK TABLE machine')
+    await deploy(true)
+    await gateway.until(() => gateway.status('slow').startsWith('yellow ring: no answer for '), () => gateway.status('slow'))
+    await client.query('COMMIT')
+    await gateway.until(() => gateway.status('slow').startsWith('green'), () => gateway.status('slow'))
+    await deploy(false)
+  })
 })

@@ -231,7 +231,7 @@ export class HbaseServer {
   async #answerOf (request) {
     const { user, password } = this.#options
     this.#client ??= new HttpClient({
-      ...this.#options, authorization: user === '' ? '' : basicLogin(user, password), silenceMs: SILENCE_MS, repeats: true
+      ...this.#options, authorization: user === '' ? '' : basicLogin(user, password), silenceMs: SILENCE_MS, repeats: true, reasonIn
     })
     try {
       const response = await this.#client.open(request)
@@ -253,6 +253,18 @@ export class HbaseServer {
       : /** @type {const} */ (['SLUICE_SINK_HBASE', status === 403 ? 'Grant the REST server\'s user RWCA on the namespace.' : undefined])
     return new SluiceError(code, `${this.place}: ${reasonOf(error)}.`, { cause: error, fix })
   }
+}
+
+/**
+ * The server answers with Java's exceptions, each caused by the next, and where in the program they were thrown; or with an object that
+ * says as much as its status does.
+ * @param {string} text
+ */
+export function reasonIn (text) {
+  if (text.startsWith('{')) return ''
+  const lines = text.split('\n').map(line => line.trim()).filter(line => line !== '' && !line.startsWith('at '))
+  const causes = lines.filter(line => /[a-z](Exception|Error): ./.test(line))
+  return (causes.at(-1) ?? lines[0] ?? '').replace(/^.*\b([A-Za-z]+(?:Exception|Error): )/, '$1')
 }
 
 /** What fails, as another has just done it. @param {Promise<unknown>} work @param {() => Promise<boolean>} isDone */

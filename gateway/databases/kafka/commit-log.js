@@ -6,6 +6,7 @@ import { RecordSet } from '../record-set.js'
 import { isAnswer } from '../../kafka/client.js'
 import { committed } from '../../kafka/committed.js'
 import { fetchApi } from '../../kafka/fetch.js'
+import { boundsOf } from '../../kafka/offsets.js'
 
 /**
  * The commit records: a compacted topic of one partition, whose newest record of a key counts. It is read once, and from then on only what
@@ -120,13 +121,23 @@ export class CommitLog {
     const { leader, leaderEpoch } = topic.partitions[PARTITION]
     const found = { id: topic.id, leader, leaderEpoch, disconnects }
     if (!isDeepStrictEqual({ ...this.#position, at: 0n }, { ...found, at: 0n })) this.#begin({ ...found, at: 0n })
-    let until = -1n
-    while (true) {
-      const { highWatermark, isEmpty, at } = await this.#fetch(until === -1n ? 0 : WAIT_MS)
-      if (until === -1n) until = highWatermark
-      if (at >= until || isEmpty) return
+    const until = await this.#end(leader)
+    for (let waitMs = 0; ; waitMs = WAIT_MS) {
+      const { highWatermark, isEmpty, at } = await this.#fetch(waitMs)
+      if (at >= until || (isEmpty && highWatermark >= until)) return
       if (performance.now() > end) throw new Error(`others hold ${COMMITS_TABLE} up with a transaction that they do not end`)
     }
+  }
+
+  /**
+   * The offset after all that was written. Where all brokers died, a new leader gives out less until it has heard of the others, and then
+   * does not answer this.
+   * @param {number} leader
+   */
+  async #end (leader) {
+    const places = [{ topic: COMMITS_TABLE, partition: PARTITION }]
+    const bounds = await boundsOf(this.#client, places, () => leader, FetchIsolationLevels.READ_UNCOMMITTED)
+    return [...bounds.values()][0].end
   }
 
   /** @param {Position} position */
