@@ -155,13 +155,11 @@ async function throughGateway (kafka, { address }, userDir, group, rows) {
 async function consumed ({ address }, groupId, { rows, recordRows }) {
   const consumer = new Consumer({ ...bareOptions(/** @type {any} */ (address.login)), groupId, autocommit: false })
   const stream = await consumer.consume({ topics: [SOURCE], mode: MessagesStreamModes.EARLIEST })
-  let [records, start] = [0, 0]
+  const start = performance.now()
+  let records = 0
   await new Promise((resolve, reject) => {
     stream.on('error', reject)
-    stream.on('data', () => {
-      if (records++ === 0) start = performance.now()
-      if (records * recordRows === rows) resolve(null)
-    })
+    stream.on('data', () => { if (++records * recordRows === rows) resolve(null) })
   })
   const seconds = (performance.now() - start) / 1000
   await consumer.close(true)
