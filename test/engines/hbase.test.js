@@ -61,6 +61,43 @@ describe('HBase sink', () => {
     expect([keys.length, new Set(keys).size]).to.deep.equal([count, count])
   })
 
+  it('reads a table that is closed to be changed, and prepares in it, without an error', async function () {
+    this.timeout(180_000)
+    const count = 5000
+    await (await openSink()).write([batchOf(Array.from({ length: count }, (_, i) => i), { identity: identity(0) })])
+    const server = database.connect()
+    let isChanging = true
+    const changed = (async () => {
+      for (const keepDays of [1, 2, 3]) await (await openSink({ keepDays })).prepare([batchOf([1])])
+      isChanging = false
+    })()
+    const counts = new Set()
+    while (isChanging) {
+      let found = 0
+      for await (const page of server.scan('press', {})) found += page.length
+      counts.add(found)
+      counts.add(found + (await server.rows('press', { from: 'zz', to: 'zzz' })).length)
+    }
+    await changed
+    expect([...counts]).to.deep.equal([count])
+  })
+
+  it('makes a table once where several writes of one gateway begin with it', async () => {
+    const sink = await openSink()
+    await sink.committed()
+    let isOpen = true
+    const writes = Array.from({ length: 4 }, async (_, seq) => sink.write([batchOf([seq], { identity: identity(seq) })]))
+    const all = Promise.all(writes).finally(() => { isOpen = false })
+    const seen = new Set()
+    while (isOpen) {
+      const { status } = await fetch(`http://127.0.0.1:${database.server.port}${database.path('press')}/none`)
+      seen.add(status)
+    }
+    await all
+    expect([...seen]).to.deep.equal([404])
+    expect(await rows('press')).to.have.length(4)
+  })
+
   writerContract({
     open: openSink,
     isTransient,

@@ -21,7 +21,7 @@ const IN_FLIGHT = 4
 
 /** @param {unknown} error */
 export function isTransient (error) {
-  return !isRefusal(error, cause => cause instanceof AnswerError && REFUSED.test(cause.message))
+  return !isRefusal(error, cause => cause instanceof AnswerError && REFUSED.test(cause.text))
 }
 
 /**
