@@ -1,10 +1,13 @@
 import { once } from 'node:events'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import http from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Batch, pickOf } from '../../gateway/batch/batch.js'
 import { connect } from '../../gateway/databases/questdb/connection.js'
-import { isTransient } from '../../gateway/databases/questdb/sink.js'
+import { isTransient, open } from '../../gateway/databases/questdb/sink.js'
 import { requireServer } from '../servers/programs.js'
 import { missingQuestdb, startQuestdb } from '../servers/questdb.js'
 import { ALL_NEW, batchOf, failureOf, identity, T0 } from '../databases/contract/batches.js'
@@ -130,6 +133,33 @@ describe('QuestDB sink', () => {
     await database.server.start()
     expect((await (await openSink()).write([batch])).duplicates).to.deep.equal([batch])
     expect(await rows('press')).to.have.length(2)
+  })
+
+  it('says which table a server that was killed has left half-made, and stores all once that is dropped', async function () {
+    this.timeout(120_000)
+    const dir = await mkdtemp(join(tmpdir(), 'sluice-questdb-'))
+    const server = await startQuestdb({ dir })
+    const own = connect({ port: server.port })
+    try {
+      const sink = await open({}, { server: own })
+      await sink.prepare([batchOf([1])])
+      await server.kill()
+      const table = (await readdir(join(dir, 'db'))).find(name => name.startsWith('press~')) ?? ''
+      await rm(join(dir, 'db', table, 'txn_seq'), { recursive: true }) // what it makes last, as was seen
+      await server.start()
+      const error = await failureOf(() => sink.write([batchOf([1])]))
+      expect(isTransient(error)).to.equal(true)
+      const [, look, drop] = /the table "press" is half-made.* If (SELECT .*) is 0, run (DROP TABLE "press"),/.exec(error.message) ?? []
+      expect(await own.query(look)).to.deep.equal([[0]])
+      await own.query(drop).catch(() => {})
+      expect(await sink.write([batchOf([1])])).to.deep.equal(ALL_NEW)
+      await own.settled('press')
+      expect(await own.query(look)).to.deep.equal([[1]])
+      await sink.close()
+    } finally {
+      await own.close()
+      await server.remove()
+    }
   })
 
   it('stores a write in one request, and in smaller ones where what is in front of the server refuses that', async () => {

@@ -13,17 +13,54 @@ export const PROTOBUF = 'application/x-protobuf'
 const [ROWS, KEY, CELLS, COLUMN, TIMESTAMP, DATA] = [1 << 3 | 2, 1 << 3 | 2, 2 << 3 | 2, 2 << 3 | 2, 3 << 3, 4 << 3 | 2]
 
 const TIMESTAMP_BYTES = 10
+const NOTHING = Buffer.alloc(0)
 
 /** @param {Iterable<Row>} rows */
 export function encodeRows (rows) {
-  /** @type {Buffer[]} */
-  const parts = []
-  for (const { key, cells, timestamp } of rows) {
-    const at = timestamp === undefined ? [] : [Buffer.from([TIMESTAMP, ...varint(timestamp)])]
-    const encoded = cells.flatMap(([column, value]) => lengthened(CELLS, [...bytes(COLUMN, column), ...at, ...bytes(DATA, value)]))
-    for (const part of lengthened(ROWS, [...bytes(KEY, key), ...encoded])) parts.push(part)
+  const all = Array.from(rows, ({ key, cells, timestamp }) => {
+    const at = timestamp === undefined ? NOTHING : Buffer.from([TIMESTAMP, ...varint(timestamp)])
+    let size = sizeOf(key.length)
+    for (const cell of cells) size += sizeOf(cellSize(cell, at))
+    return { key, cells, at, size }
+  })
+  const message = Buffer.allocUnsafe(all.reduce((sum, { size }) => sum + sizeOf(size), 0))
+  let end = 0
+  const begin = (/** @type {number} */ tag, /** @type {number} */ length) => {
+    message[end++] = tag
+    for (; length > 127; length = length / 128 | 0) message[end++] = length & 127 | 128
+    message[end++] = length
   }
-  return Buffer.concat(parts)
+  const put = (/** @type {Buffer} */ bytes) => {
+    message.set(bytes, end)
+    end += bytes.length
+  }
+  for (const { key, cells, at, size } of all) {
+    begin(ROWS, size)
+    begin(KEY, key.length)
+    put(key)
+    for (const cell of cells) {
+      const [column, value] = cell
+      begin(CELLS, cellSize(cell, at))
+      begin(COLUMN, column.length)
+      put(column)
+      put(at)
+      begin(DATA, value.length)
+      put(value)
+    }
+  }
+  return message
+}
+
+/** What a field takes with tag and length. @param {number} length */
+function sizeOf (length) {
+  let size = 2 + length
+  for (let rest = length; rest > 127; rest = rest / 128 | 0) size++
+  return size
+}
+
+/** @param {[Buffer, Buffer]} cell @param {Buffer} at  its timestamp */
+function cellSize ([column, value], at) {
+  return sizeOf(column.length) + at.length + sizeOf(value.length)
 }
 
 /** @param {Buffer} message @returns {FoundRow[]} */
@@ -53,16 +90,6 @@ function cellOf (name, timestamp, value) {
   const column = name.toString()
   const colon = column.indexOf(':')
   return { family: column.slice(0, colon), column: column.slice(colon + 1), timestamp, value }
-}
-
-/** @param {number} tag @param {Buffer} value */
-const bytes = (tag, value) => lengthened(tag, [value])
-
-/** @param {number} tag @param {Buffer[]} parts */
-function lengthened (tag, parts) {
-  let length = 0
-  for (const part of parts) length += part.length
-  return [length < 128 ? Buffer.from([tag, length]) : Buffer.from([tag, ...varint(BigInt(length))]), ...parts]
 }
 
 /** @param {bigint} value */

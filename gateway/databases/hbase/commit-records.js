@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { RangeSet } from '../../batch/ranges.js'
 import { streamKey } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
+import { encodeRows } from './cells.js'
 
 /**
  * Commit records: rows of one cell, which holds the record as JSON. Their keys are texts: what tells streams apart, `last`, `seq`. A record
@@ -73,12 +74,12 @@ export async function findCommits (server, claims) {
 export async function leaveCommits (server, records, signal) {
   if (records.length === 0) return
   const rows = records.map(record => ({ key: Buffer.from(keyOf(record)), cells: [cellOf(record)] }))
-  await server.put(COMMITS_TABLE, rows, signal)
+  await server.put(COMMITS_TABLE, encodeRows(rows), signal)
 }
 
 /** When this process began, in milliseconds by a region server's clock: that is the timestamp of a cell. @param {HbaseServer} server */
 export async function beganMs (server) {
-  await server.put(COMMITS_TABLE, [{ key: Buffer.from(CLOCK), cells: [[RECORD, Buffer.alloc(0)]] }])
+  await server.put(COMMITS_TABLE, encodeRows([{ key: Buffer.from(CLOCK), cells: [[RECORD, Buffer.alloc(0)]] }]))
   const [{ cells: [{ timestamp }] }] = await server.rows(COMMITS_TABLE, { from: CLOCK, to: `${CLOCK}\0` })
   return Number(timestamp) - performance.now()
 }

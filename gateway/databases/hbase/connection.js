@@ -11,7 +11,6 @@ import { schema } from './connection.schema.js'
 export { schema }
 
 /**
- * @typedef {import('./cells.js').Row} Row
  * @typedef {import('./cells.js').FoundRow} FoundRow
  *
  * @typedef {object} HbaseOptions
@@ -64,11 +63,10 @@ export class HbaseServer {
   /** For messages. */
   get place () { return `HBase at ${this.#options.host}:${this.#options.port}, namespace "${this.#options.database}"` }
 
-  /** Stores rows, each whole or not at all. @param {string} table @param {Iterable<Row>} rows @param {AbortSignal} [signal] */
+  /** Stores rows, each whole or not at all. @param {string} table @param {Buffer} rows  encoded @param {AbortSignal} [signal] */
   async put (table, rows, signal) {
     // The rows are those of the body, whatever the path says.
-    const body = [encodeRows(rows)]
-    await this.#ask({ method: 'PUT', path: this.#path(table, 'rows'), headers: { 'content-type': PROTOBUF }, body, signal })
+    await this.#ask({ method: 'PUT', path: this.#path(table, 'rows'), headers: { 'content-type': PROTOBUF }, body: [rows], signal })
   }
 
   /**

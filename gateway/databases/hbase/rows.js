@@ -23,8 +23,14 @@ const [BATCH_AT, ROW_AT, KEY_BYTES] = [8, 24, 28]
 /** The key that all rows from a time on have, or are after. @param {bigint} time */
 export function keyAt (time) {
   const key = Buffer.alloc(8)
-  key.writeBigUInt64BE(BigInt.asUintN(64, time) ^ 1n << 63n)
+  putTime(key, time)
   return key
+}
+
+/** Bytes in the order of times: those before 1970 come first. @param {Buffer} key @param {bigint} time */
+function putTime (key, time) {
+  key.writeBigInt64BE(time)
+  key[0] ^= 0x80
 }
 
 /**
@@ -37,10 +43,10 @@ export function * timedRows ({ columns, isNarrow }, arranged, batchKey) {
   const sensors = isNarrow ? /** @type {string[]} */ (arranged.columns[0]) : null
   for (let row = 0; row < arranged.rows; row++) {
     const key = Buffer.allocUnsafe(KEY_BYTES)
-    keyAt(arranged.time[row]).copy(key)
-    batchKey.copy(key, BATCH_AT)
+    putTime(key, arranged.time[row])
+    key.set(batchKey, BATCH_AT)
     key.writeUInt32BE(arranged.rowNumber(row), ROW_AT)
-    yield { key: sensors ? Buffer.concat([key, Buffer.from(sensors[row])]) : key, cells: cells.flatMap(cell => cell(row)) }
+    yield { key: sensors ? Buffer.concat([key, Buffer.from(sensors[row])]) : key, cells: cellsAt(cells, row) }
   }
 }
 
@@ -57,7 +63,7 @@ export function * keyedRows ({ columns, key }, arranged, beganMs) {
   const origins = cellsOf(arranged, ORIGIN)
   for (const [row, timestamp] of timestampsOf(arranged, beganMs).entries()) {
     const origin = BigInt.asUintN(64, /** @type {bigint} */ (origins(row))).toString(16).padStart(16, '0')
-    yield { key: Buffer.from(`${keyText(parts.map(part => part(row)))}/${origin}`), cells: cells.flatMap(cell => cell(row)), timestamp }
+    yield { key: Buffer.from(`${keyText(parts.map(part => part(row)))}/${origin}`), cells: cellsAt(cells, row), timestamp }
   }
 }
 
@@ -72,7 +78,8 @@ export function * chunksOf (rows) {
   let chunk = []
   let size = 0
   for (const row of rows) {
-    const bytes = row.cells.reduce((sum, [column, value]) => sum + column.length + value.length, row.key.length)
+    let bytes = row.key.length
+    for (const [column, value] of row.cells) bytes += column.length + value.length
     if (chunk.length === CHUNK_ROWS || (chunk.length > 0 && size + bytes > CHUNK_BYTES)) {
       yield chunk
       chunk = []
@@ -84,21 +91,29 @@ export function * chunksOf (rows) {
   if (chunk.length > 0) yield chunk
 }
 
-/**
- * The cell of a column in a row, none where its value is missing.
- * @param {import('../wide.js').PlacedColumn} column @param {Batch} batch
- */
+/** @typedef {(row: number) => [name: Buffer, value: Buffer]|null} Cell  of a column; null where its value is missing */
+
+/** @param {Cell[]} cells @param {number} row */
+function cellsAt (cells, row) {
+  const found = []
+  for (const cell of cells) {
+    const its = cell(row)
+    if (its) found.push(its)
+  }
+  return found
+}
+
+/** @param {import('../wide.js').PlacedColumn} column @param {Batch} batch @returns {Cell} */
 function cellOf (column, batch) {
   const name = Buffer.from(FAMILY + column.name)
   const { encode } = kinds[column.kind]
-  /** @param {any} value @returns {[Buffer, Buffer][]} */
-  const cell = value => [[name, encode(value)]]
-  if (column.origin === 'time') return (/** @type {number} */ row) => cell(batch.time[row])
+  if (column.origin === 'time') return row => [name, encode(batch.time[row])]
   const constant = constantOf(column, batch)
   if (constant !== undefined) {
-    const same = cell(constant)
+    /** @type {[Buffer, Buffer]} */
+    const same = [name, encode(constant)]
     return () => same
   }
   const { values, valid } = valuesOf(column, batch)
-  return (/** @type {number} */ row) => valid?.[row] === 0 ? [] : cell(values[row])
+  return row => valid?.[row] === 0 ? null : [name, encode(values[row])]
 }

@@ -6,6 +6,7 @@ import { keyedSink } from '../keyed/sink.js'
 import { isRefusal } from '../refusal.js'
 import { UPSERT } from '../upsert/layout.js'
 import { beganMs, findCommits, leaveCommits, mergeCommits, nameStore, prepareCommits, readCommits } from './commit-records.js'
+import { encodeRows } from './cells.js'
 import { dialect } from './dialect.js'
 import { chunksOf, keyedRows, timedRows } from './rows.js'
 import { schema } from './sink.schema.js'
@@ -75,7 +76,7 @@ export async function open (given, { server }) {
         await Promise.all(Array.from({ length: IN_FLIGHT }, async () => {
           for (let next = waiting.next(); !next.done; next = waiting.next()) {
             signal?.throwIfAborted()
-            await server.put(table, next.value, signal)
+            await server.put(table, encodeRows(next.value), signal)
           }
         }))
       }

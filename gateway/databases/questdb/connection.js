@@ -26,6 +26,9 @@ const FIXES = [[/before secure TLS connection/, 'Check the port and whether the 
 
 const SILENCE_MS = 60_000
 
+/** How the server says that a table was never finished: it lacks what every write begins with. */
+const HALF_MADE = /write error: (.+?), errno: 2, error: could not open [^[]*\[file=[^\]]*txn_seq/
+
 /** How long to wait before looking again whether what was acknowledged can be read. */
 const APPLY_PAUSE_MS = 5
 
@@ -135,6 +138,12 @@ export class QuestdbServer {
     const { status } = error
     const { user, password } = this.#options
     if (status === 401 && password === '') return passwordMissing(error, this.place, { user })
+    const [, table] = HALF_MADE.exec(error.message) ?? []
+    if (table) {
+      return new SluiceError('SLUICE_SINK_QUESTDB', `${this.place}: the table "${table}" is half-made, as by a server that was killed.`, {
+        cause: error, fix: `If SELECT count() FROM "${table}" is 0, run DROP TABLE "${table}", whatever the answer: it is made again.`
+      })
+    }
     const [code, fix] = status === 401
       ? /** @type {const} */ (['SLUICE_SINK_CONNECT', 'Check user and password.'])
       : /** @type {const} */ (['SLUICE_SINK_QUESTDB', status === 403 ? 'Grant the right to read and write.' : undefined])
