@@ -40,7 +40,7 @@ describe('What a REST server of HBase answers', () => {
     server.close()
   })
 
-  const put = () => failureOf(() => hbase.put('press', [{ key: Buffer.from('a'), cells: [] }]))
+  const put = () => failureOf(() => hbase.put('press', Buffer.alloc(0)))
 
   it('is told with its status, without what surrounds it, and with what to do', async () => {
     answers = [[500, PAGE]]
