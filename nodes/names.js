@@ -1,6 +1,7 @@
 import { NodeNames, SOURCES_FILE } from '../gateway/flow/node-names.js'
 import { dataDir } from './data-dir.js'
-import { configsOf, nodesOf, SINK_TYPES } from './sinks/wired.js'
+import { nodesOf } from '../gateway/flow/wiring.js'
+import { configsOf, SINK_TYPES } from './sinks/wired.js'
 
 /** @typedef {{shared: Map<string, NodeNames>, current: Map<string, Map<string, string>>}} Known  by the folder of the gateway's data */
 

@@ -638,6 +638,11 @@ export const errors = {
       'No sink is wired behind a *stage in*, so that nothing could ever be acknowledged.',
       'Wire a sink behind it, or name the sinks in its form.'
     ],
+    SLUICE_KAFKA_GROUP: [
+      'Two nodes *Kafka in* share a group and a topic, but lead to different sinks. Each partition is read by one of them, so that none ' +
+      'of the sinks gets all.',
+      'Give each a group of its own, or wire the same sinks behind both.'
+    ],
     SLUICE_SETTLE: [
       'A message that came to *settle* has no `msg.delivery`.',
       'Wire the node behind a *stage in*, and let the nodes between them keep `msg.delivery`.'

@@ -38,6 +38,7 @@ import { identified } from './units.js'
  * @property {number} [overdueMs]  a batch that no sink has anything of for so long is emitted again
  * @property {number} [stillMs]  sinks that do nothing for so long with what is held, while there is no room for more, hold up the others
  * @property {number} [attempts]  after so many it is parked
+ * @property {number} [compactMs]  how often databases are read, and their commit records merged
  * @property {number} [sessionMs]
  * @property {import('../../gateway/base/log.js').Log} [log]
  *
@@ -49,7 +50,6 @@ import { identified } from './units.js'
  */
 
 const LOOK_MS = 250
-const COMPACT_MS = 60_000
 /** So long nothing is tried again that a sink has let go. */
 const POSTPONED_MS = 10_000
 const ROW_BYTES = 16
@@ -64,6 +64,7 @@ const DEFAULTS = {
   overdueMs: 30_000,
   stillMs: 10_000,
   attempts: 3,
+  compactMs: 60_000,
   log: console
 }
 
@@ -107,10 +108,10 @@ export class KafkaConsumer extends EventEmitter {
   constructor (options) {
     super()
     const all = this.#options = { ...DEFAULTS, ...options }
-    const { registry, log } = all
+    const { registry, compactMs, log } = all
     this.#readings = new Readings({
       registry,
-      intervalMs: COMPACT_MS,
+      intervalMs: compactMs,
       log,
       onRead: (id, { records }, { number }) => this.#onRead(id, records, number),
       onChange: () => this.#onChange()
@@ -132,7 +133,7 @@ export class KafkaConsumer extends EventEmitter {
       commit: (stream, offset, note) => this.#member.commit(stream, offset, note),
       log
     })
-    this.#timers = [setInterval(() => this.#look(), LOOK_MS), setInterval(() => this.#compact(), COMPACT_MS)]
+    this.#timers = [setInterval(() => this.#look(), LOOK_MS), setInterval(() => this.#compact(), compactMs)]
     this.wire(all.sinks)
     this.#member = this.#join()
   }
@@ -237,6 +238,10 @@ export class KafkaConsumer extends EventEmitter {
   async #onAssigned (assigned) {
     await this.#ready()
     await this.#learnCluster()
+    if (assigned.some(each => this.#open.lacks(each))) { // others may have stored it since
+      this.#readings.readAnew()
+      await this.#ready()
+    }
     return assigned.map(each => this.#open.begin(each))
   }
 

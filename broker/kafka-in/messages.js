@@ -20,7 +20,7 @@ export function asOfMqtt ({ key, headers, timestamp }, kafkaTopic) {
   return {
     topic: isText(key) ? `${kafkaTopic}/${key}` : kafkaTopic,
     contentType: headers.find(([name]) => name?.toString() === 'content-type')?.[1]?.toString(),
-    now: () => timestamp * NS_PER_MS
+    timeNs: timestamp * NS_PER_MS
   }
 }
 
@@ -33,9 +33,19 @@ export function asOfMqtt ({ key, headers, timestamp }, kafkaTopic) {
  * @param {ReturnType<typeof asOfMqtt>} message
  * @param {string} kafkaTopic
  */
-export function readValue (mapper, value, message, kafkaTopic) {
-  if (!recognises(value) || mapper.find(message.topic) !== -1) return mapper.decode(value, message)
-  return decodeMessage(value, { ...message, source: kafkaTopic })
+export function readValue (mapper, value, { topic, contentType, timeNs }, kafkaTopic) {
+  let isNeeded = false
+  const now = () => {
+    isNeeded = true
+    return timeNs
+  }
+  const isOwn = recognises(value) && mapper.find(topic) === -1
+  const content = isOwn
+    ? decodeMessage(value, { source: kafkaTopic, contentType, now })
+    : mapper.decode(value, { topic, contentType, now })
+  if (!isNeeded || BigInt.asIntN(64, timeNs) === timeNs) return content
+  const reason = `the time of the record, ${timeNs / NS_PER_MS} ms, is none that can be stored`
+  return { batches: [], refused: [{ index: -1, reason, value }] }
 }
 
 /** @param {Mapper} mapper @param {KafkaMessage} message  with a value @param {string} topic */

@@ -11,6 +11,7 @@ import { isEpochOf } from './units.js'
  * @property {KafkaStream} stream
  * @property {boolean} isOver
  * @property {Tracker} tracker
+ * @property {bigint} from  the first offset of which no sink that reads it can lack anything, once it is dealt with
  * @property {bigint} reached  all before it is dealt with
  *
  * @typedef {object} OpenStreamsOptions
@@ -24,6 +25,9 @@ import { isEpochOf } from './units.js'
 /** Noted with an offset: it says nothing, as a database was set back. */
 const AGAIN = 'again'
 
+/** Instead of an offset. */
+const NOTHING = -1
+
 /**
  * Where each stream begins, how far it has been dealt with, and where it ends.
  *
@@ -35,6 +39,8 @@ export class OpenStreams {
   #open = new Map()
   /** Names of those that are to be read again, whether the group has been told or not. @type {Set<string>} */
   #again = new Set()
+  /** @type {WeakSet<KafkaStream>} */
+  #ended = new WeakSet()
   #options
   counters = { lost: 0, setBack: 0 }
 
@@ -48,46 +54,58 @@ export class OpenStreams {
   /** @param {KafkaStream} stream */
   get (stream) { return this.#open.get(stream) }
 
-  /** @param {Assigned} assigned @returns {Place} */
-  begin ({ stream, committed, first, end, isFirst }) {
+  /** Whether some database is not known to have what was noted. @param {Assigned} assigned */
+  lacks ({ stream, committed }) {
+    const noted = notedIn(committed)
+    return noted !== null && this.#newestOf(stream).some(newest => newest < noted)
+  }
+
+  /** Undefined where it has ended meanwhile. @param {Assigned} assigned @returns {Place|undefined} */
+  begin (assigned) {
+    const { stream, committed, first, end, isFirst } = assigned
+    if (this.#ended.has(stream)) return
     const { begin, commit } = this.#options
-    const newest = this.#newestOf(stream)
-    const noted = /^\d+$/.test(committed?.note ?? '') ? BigInt(/** @type {any} */ (committed).note) : null
-    if (noted !== null && this.#isSetBack(stream, { noted, first, newest })) this.#again.add(nameOf(stream))
+    const noted = notedIn(committed)
+    if (this.lacks(assigned)) this.#noteSetBack(stream, first)
     const isAgain = this.#again.delete(nameOf(stream)) || committed?.note === AGAIN
-    const unknown = begin === 'latest' && isFirst && newest.length === 0 ? end : first
+    const unknown = begin === 'latest' && isFirst && this.#newestOf(stream).length === 0 ? end : first
     const place = isAgain ? { offset: first } : committed ?? { offset: unknown }
     const tracker = new Tracker(isAgain ? null : noted, (next, note) => {
       if (reading.isOver) return
       reading.reached = next
       commit(stream, next, note === null ? '' : String(note))
     })
-    const reading = { stream, isOver: false, tracker, reached: place.offset }
+    const from = isAgain || noted === null ? place.offset : noted + 1n
+    const reading = { stream, isOver: false, tracker, from, reached: place.offset }
     this.#open.set(stream, reading)
     // Who goes on there must not skip what comes before anything is stored.
     if (!committed || isAgain) commit(stream, place.offset, '')
     return place
   }
 
-  /** @param {KafkaStream} stream @param {{noted: bigint, first: bigint, newest: bigint[]}} its */
-  #isSetBack (stream, { noted, first, newest }) {
-    const last = newest.reduce((least, its) => its < least ? its : least, noted)
-    if (last === noted) return false
-    const gone = first > last ? first - last - 1n : 0n
+  /** @param {KafkaStream} stream @param {bigint} first */
+  #noteSetBack (stream, first) {
+    this.#again.add(nameOf(stream))
+    const last = this.#newestOf(stream).reduce((least, its) => its < least ? its : least)
+    const gone = last > NOTHING && first > last ? first - last - 1n : 0n
     this.counters.setBack++
     this.counters.lost += Number(gone)
     this.#options.log.warn(`A database lacks what it had stored of ${nameOf(stream)}: it is read again from offset ${first}.` +
       (gone > 0n ? ` The brokers no longer have the ${gone} before it: what of them was not stored is lost.` : ''))
-    return true
   }
 
-  /** The offset of the newest unit of a stream of which each database has something. @param {KafkaStream} stream */
+  /**
+   * The offset of the newest unit of a stream of which each database has something. One that has nothing of its topic is new, and is left
+   * out; one that only has nothing of this partition may have been set back to before that had anything: -1.
+   * @param {KafkaStream} stream
+   */
   #newestOf (stream) {
-    const isIts = isEpochOf(stream)
+    const [isIts, isOfTopic] = [isEpochOf(stream), isEpochOf({ topicId: stream.topicId })]
     const sources = this.#options.sources()
     return this.#options.sinks().flatMap(id => {
-      const offsets = sources.flatMap(source => source.storedBy(id).ends().filter(({ epoch }) => isIts(epoch)).map(({ last }) => last))
-      return offsets.length === 0 ? [] : [BigInt(offsets.reduce((most, its) => Math.max(most, its)))]
+      const ends = sources.flatMap(source => source.storedBy(id).ends().filter(({ epoch }) => isOfTopic(epoch)))
+      const newest = ends.reduce((most, { epoch, last }) => isIts(epoch) ? Math.max(most, last) : most, NOTHING)
+      return ends.length === 0 ? [] : [BigInt(newest)]
     })
   }
 
@@ -96,6 +114,7 @@ export class OpenStreams {
     const reading = this.#open.get(stream)
     if (reading) reading.isOver = true
     this.#open.delete(stream)
+    this.#ended.add(stream)
   }
 
   /** What the brokers have removed before it was read. @param {KafkaStream} stream @param {bigint} from @param {bigint} to */
@@ -116,21 +135,26 @@ export class OpenStreams {
     }
   }
 
-  /** Commit records below these may be merged: nothing comes any more into the gaps between them. */
+  /** Commit records below these may be merged: nothing comes any more into the gaps between them, but where somebody has skipped some. */
   get heads () {
     const ids = this.#options.sinks()
     const sources = this.#options.sources()
-    return [...this.#open.values()].flatMap(({ stream, reached }) => {
+    return [...this.#open.values()].flatMap(({ stream, from, reached }) => {
       const isIts = isEpochOf(stream)
       const [first, last] = [Number(reached), Number(reached)]
       return sources.flatMap(source => {
         const epochs = new Set(ids.flatMap(id => source.storedBy(id).ends().map(({ epoch }) => epoch)))
         return [...epochs].filter(isIts).map(epoch => {
-          return { gateway: source.gateway, source: source.source, epoch, first, last, isSparse: true }
+          return { gateway: source.gateway, source: source.source, epoch, first, last, sparseFrom: Number(from) }
         })
       })
     })
   }
+}
+
+/** The last record batch that had rows, as the group has noted it. @param {Assigned['committed']} committed */
+function notedIn (committed) {
+  return /^\d+$/.test(committed?.note ?? '') ? BigInt(/** @type {any} */ (committed).note) : null
 }
 
 /** @param {KafkaStream} stream */

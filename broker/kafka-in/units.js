@@ -52,9 +52,12 @@ export function identified ({ topicId, partition }, { leaderEpoch, within }, bat
   })
 }
 
-/** What all epochs of a stream have in common, behind the leader epoch. @param {Stream} stream */
+/**
+ * What all epochs of a stream, or of a whole topic, have in common, behind the leader epoch.
+ * @param {{topicId: string, partition?: number}} of
+ */
 export function isEpochOf ({ topicId, partition }) {
-  const mark = `-${Buffer.from(topicId.replaceAll('-', ''), 'hex').toString('base64url')}.${partition}.`
+  const mark = `-${Buffer.from(topicId.replaceAll('-', ''), 'hex').toString('base64url')}.${partition === undefined ? '' : `${partition}.`}`
   return (/** @type {string} */ epoch) => epoch.slice(epoch.indexOf('-')).startsWith(mark)
 }
 

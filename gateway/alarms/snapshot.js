@@ -99,7 +99,8 @@ export class Snapshots {
     const sinks = named('sink').map(sink => ({ ...sink, meter: meters.get(sink.nodeId ?? sink.name) }))
     const spools = this.#spools(named('spool'), sinks, nowMs)
     const stageIns = named('stage in')
-    const linked = [...spools, ...stageIns, ...named('sparkplug')]
+    const kafkaIns = named('kafka in')
+    const linked = [...spools, ...stageIns, ...kafkaIns, ...named('sparkplug')]
     const isHeldUp = spools.some(({ gauge }) => gauge.blocked)
     return {
       sinks,
@@ -108,7 +109,7 @@ export class Snapshots {
       spoolFullInSeconds: isHeldUp ? 'full' : soonest(spools),
       stageIns,
       ownMeters: stats.metersOf('stage').filter(({ isOwn }) => isOwn).map(meter => {
-        const { name } = [...stageIns, ...spools, ...named('kafka in')].find(({ nodeId }) => nodeId === meter.id) ?? meter
+        const { name } = [...stageIns, ...spools, ...kafkaIns].find(({ nodeId }) => nodeId === meter.id) ?? meter
         return { name, nodeId: meter.id, meter }
       }),
       devices: named('source').filter(({ gauge }) => 'lastGoodSecondsAgo' in gauge),

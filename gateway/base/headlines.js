@@ -121,6 +121,7 @@ export const headlines = Object.freeze({
   SLUICE_HEAD_TOO_BIG: 'too much to announce at once',
   SLUICE_SINK_EXPIRED: 'announced sink never stored',
   SLUICE_STAGE_IN_SINKS: 'no sink is wired behind it',
+  SLUICE_KAFKA_GROUP: 'a group has different sinks',
   SLUICE_SETTLE: 'nothing to settle',
 
   SLUICE_SINK_NAME: 'two sinks have one name',

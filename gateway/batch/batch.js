@@ -205,7 +205,7 @@ function cut (batch, from, to, identity) {
   return new Batch({
     ...batch,
     identity,
-    origin: originOf(batch, Uint32Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i)),
+    origin: originOf(batch, () => numbersFrom(from, to)),
     time: batch.time.subarray(from, to),
     tags: changedTags(batch.tags, ({ values, valid }) => ({ values: values.slice(from, to), valid: valid && valid.subarray(from, to) })),
     ordinals: batch.ordinals && batch.ordinals.subarray(from, to),
@@ -218,10 +218,11 @@ function cut (batch, from, to, identity) {
 
 /** @param {Batch} batch @param {number[]} indices @param {Identity|null} identity */
 function choose (batch, indices, identity) {
+  const rows = Uint32Array.from(indices)
   return new Batch({
     ...batch,
     identity,
-    origin: originOf(batch, Uint32Array.from(indices)),
+    origin: originOf(batch, () => rows),
     time: BigInt64Array.from(indices, i => batch.time[i]),
     tags: changedTags(batch.tags, column => rowsOf(column, indices)),
     ordinals: batch.ordinals && Int32Array.from(indices, i => /** @type {Int32Array} */ (batch.ordinals)[i]),
@@ -234,9 +235,26 @@ function choose (batch, indices, identity) {
   })
 }
 
-/** @param {Batch} batch @param {Uint32Array} rows  of it */
-function originOf (batch, rows) {
-  return { whole: batch.origin?.whole ?? batch, rows: batch.origin ? rows.map(row => batch.rowNumber(row)) : rows }
+/**
+ * Few ask which rows they were.
+ * @param {Batch} batch
+ * @param {() => Uint32Array} rowsOfIt
+ * @returns {{whole: Batch, rows: Uint32Array}}
+ */
+function originOf (batch, rowsOfIt) {
+  /** @type {Uint32Array|undefined} */
+  let rows
+  return {
+    whole: batch.origin?.whole ?? batch,
+    get rows () { return rows ??= batch.origin ? rowsOfIt().map(row => batch.rowNumber(row)) : rowsOfIt() }
+  }
+}
+
+/** @param {number} from @param {number} to */
+function numbersFrom (from, to) {
+  const numbers = new Uint32Array(Math.max(0, to - from))
+  for (let i = 0; i < numbers.length; i++) numbers[i] = from + i
+  return numbers
 }
 
 /** @param {string} _key @param {unknown} value */

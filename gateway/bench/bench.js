@@ -20,6 +20,7 @@ Measures on this machine, each thing beside what it is to be compared with, in o
   idle         what gateways with little to do cost above an idle Node-RED: without samples, with 5 channels at 1000 samples a second,
                with 1000 sources that have sent once
   monitor      what the monitor of processes costs beside 100,000 values a second, by turns without it and with it
+  kafka-in     a topic of Kafka into PostgreSQL and files by one gateway, beside the library's own consumer and the loader of the database
   outage       100,000 values a second through one gateway whose PostgreSQL is away for a minute: its memory, and what is stored in the end
   scale        200 gateways of 50 devices, one row a second of each, for ten minutes, into one PostgreSQL by two members of a group;
                only where it is named

@@ -6,7 +6,7 @@ import mqtt from 'mqtt'
 import { SluiceError } from '../base/errors.js'
 import { freePort } from './free-port.js'
 import { latencyOf, watchStream } from './live-stream.js'
-import { startGateway } from './pipeline.js'
+import { rowsStored, startGateway, urlOf } from './pipeline.js'
 
 /** Half of the quiet sources are messages of a flow, half are topics of other programs. */
 const QUIET_SOURCES = 1000
@@ -92,11 +92,9 @@ async function sendOnce (port) {
 
 /** @param {Awaited<ReturnType<typeof startGateway>>} gateway */
 async function allStored (gateway) {
-  const url = urlOf(gateway)
   for (let rows = 0, waitedMs = 0; rows < QUIET_SOURCES; waitedMs += 500) {
     await sleep(500)
-    const { meters } = await (await fetch(`${url}sluice/metrics`, { headers: { accept: 'application/json' } })).json()
-    rows = meters.find((/** @type {{stage: string}} */ { stage }) => stage === 'sink')?.rows ?? 0
+    rows = await rowsStored(gateway)
     if (waitedMs < STALLED_MS) continue
     throw new SluiceError('SLUICE_BENCH_STALLED', `Only ${rows} of ${QUIET_SOURCES} rows arrived. The gateway printed:\n${gateway.output}`)
   }
@@ -113,11 +111,6 @@ async function latencyAfter (gateway, seconds) {
   await sleep(seconds * 1000)
   stream.close()
   return latencyOf(stream.reports)
-}
-
-/** @param {Awaited<ReturnType<typeof startGateway>>} gateway */
-function urlOf ({ output }) {
-  return /** @type {RegExpExecArray} */ (/Editor +(http:\S+)/.exec(output))[1]
 }
 
 /**

@@ -170,6 +170,17 @@ export async function restartGateway (userDir) {
   return { gateway, url }
 }
 
+/** @param {Awaited<ReturnType<typeof startGateway>>} gateway */
+export function urlOf ({ output }) {
+  return /** @type {RegExpExecArray} */ (/Editor +(http:\S+)/.exec(output))[1]
+}
+
+/** By its sink, as its meter counts. @param {Awaited<ReturnType<typeof startGateway>>} gateway @returns {Promise<number>} */
+export async function rowsStored (gateway) {
+  const { meters } = await (await fetch(`${urlOf(gateway)}sluice/metrics`, { headers: { accept: 'application/json' } })).json()
+  return meters.find((/** @type {{stage: string}} */ { stage }) => stage === 'sink')?.rows ?? 0
+}
+
 /** @param {Awaited<ReturnType<typeof openPostgresql>>} database */
 async function countOf ({ query }) {
   const { rows: [{ inserted }] } = await query('SELECT sum(n_tup_ins) AS inserted FROM pg_stat_user_tables WHERE relname = \'machine\'')

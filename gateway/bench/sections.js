@@ -105,6 +105,11 @@ export const SECTIONS = {
       ]
     ]
   },
+  'kafka-in': {
+    needs: servers => servers('kafka').missing() ?? servers('postgresql').missing(),
+    run: async options => (await import('./kafka-in.js')).benchKafkaIn(options.servers, options),
+    table: async result => (await import('./kafka-in.js')).kafkaInTable(result)
+  },
   outage: {
     needs: servers => brokerAndPostgresql(servers) ?? servers('postgresql').cannotStop ?? null,
     run: async ({ servers }) => (await import('./outage.js')).benchOutage(servers),

@@ -42,14 +42,14 @@ export function committedRecords (rows) {
 export function mergedRecords (rows, heads) {
   const held = new Map(heads.map(head => [epochKey(head), head]))
   return [...byStream(rows).values()].flatMap(records => {
-    const { first = Infinity, isSparse = false } = held.get(epochKey(records[0])) ?? {}
+    const { first = Infinity, sparseFrom = Infinity } = held.get(epochKey(records[0])) ?? {}
     /** @type {{row: CommitRow, count: number}[]} */
     const merged = []
     for (const row of records) {
       if (row.last >= first) break
       const into = merged.at(-1)
       const isAlike = into && countsRows(into.row) === countsRows(row)
-      const isNext = isSparse || into?.row.last === row.seq - 1
+      const isNext = into && (into.row.last === row.seq - 1 || into.row.last + 1 >= sparseFrom)
       if (isAlike && isNext) merged.splice(-1, 1, { row: sum(into.row, row), count: into.count + 1 })
       else merged.push({ row, count: 1 })
     }

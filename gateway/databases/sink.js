@@ -60,8 +60,8 @@
  * @property {number} dead  rows that are dead letters. What was staged and is neither has been settled by a flow
  * @property {number} before  rows of the source that were produced before these
  *
- * @typedef {{gateway: string, source: string, epoch: string, first: number, last: number, isSparse?: boolean}} Head  what a spool holds of
- *   an epoch; `last` is -1 of an empty one. `isSparse`: what is missing below `first` never was there, or is dealt with
+ * @typedef {{gateway: string, source: string, epoch: string, first: number, last: number, sparseFrom?: number}} Head  what a spool holds of
+ *   an epoch; `last` is -1 of an empty one. `sparseFrom`: what is missing between it and `first` never was there, or is dealt with
  * @typedef {import('../base/log.js').Log} Log
  */
 

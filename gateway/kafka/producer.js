@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  addPartitionsToTxnV3, endTxnV3, FindCoordinatorKeyTypes, findCoordinatorV4, initProducerIdV4, NumericMap, produceV9, ProduceAcks
+  addPartitionsToTxnV3, endTxnV3, FindCoordinatorKeyTypes, findCoordinatorV4, initProducerIdV4
 } from '@platformatic/kafka'
 import { isAnswer, isAnswered } from './client.js'
+import { produceApi, sizeOf, written } from './produce.js'
 
 /**
  * Writes in transactions, under a transactional id: who opens it last has it, and what others had under way is ended.
@@ -11,7 +12,7 @@ import { isAnswer, isAnswered } from './client.js'
  * speaks to the coordinator in a version that is for brokers only, which access lists refuse; and sends one request at a time.
  *
  * @typedef {import('./client.js').KafkaClient} KafkaClient
- * @typedef {{topic: string, partition: number, key: Buffer, value: Buffer|null, headers: Map<Buffer, Buffer>}} KafkaRecord
+ * @typedef {import('./produce.js').KafkaRecord} KafkaRecord
  * @typedef {{producerId: bigint, producerEpoch: number, coordinator: number, sequences: Map<string, number>}} Incarnation
  */
 
@@ -25,6 +26,9 @@ const PATIENCE_MS = 20_000
 
 /** Requests under way: a broker keeps the order of no more. */
 const IN_FLIGHT = 5
+
+/** What is larger is not kept to be written into again. */
+const MAX_KEPT_BYTES = 2 ** 21
 
 const FENCED = ['PRODUCER_FENCED', 'INVALID_PRODUCER_EPOCH', 'INVALID_PRODUCER_ID_MAPPING', 'INVALID_TXN_STATE']
 const MAX_SEQUENCE = 2 ** 31
@@ -42,10 +46,14 @@ export class TransactionalProducer {
   #incarnation = null
   /** Partitions of the transaction that is under way. @type {Set<string>} */
   #partitions = new Set()
+  /** Once the coordinator has been told of the partitions of all that was sent. @type {Promise<unknown>} */
+  #added = Promise.resolve()
   /** @type {Set<Promise<unknown>>} */
   #requests = new Set()
+  /** That requests were written into, and the brokers have answered. @type {Buffer[]} */
+  #memory = []
 
-  /** @param {KafkaClient} client @param {string} id @param {string} compression */
+  /** @param {KafkaClient} client @param {string} id @param {import('./produce.js').Compression} compression */
   constructor (client, id, compression) {
     this.#client = client
     this.#id = id
@@ -66,27 +74,24 @@ export class TransactionalProducer {
   }
 
   /**
-   * Resolves once there is room for more; `commit` waits for the rest.
+   * Resolves once there is room for more; `end` waits for the rest.
    * @param {KafkaRecord[]} records  no more of a partition than it takes at a time
    */
   async send (records) {
-    const partitions = Map.groupBy(records, placeOf)
-    await this.#add([...partitions].filter(([place]) => !this.#partitions.has(place)).map(([, [record]]) => record))
-    const { producerId, producerEpoch, sequences: next } = this.#its
-    const sequences = new NumericMap()
-    for (const [place, { length }] of partitions) {
-      const sequence = next.get(place) ?? 0
-      sequences.set(place, sequence)
-      next.set(place, (sequence + length) % MAX_SEQUENCE)
-    }
-    const leaders = await Promise.all(Array.from(partitions, async ([, its]) => ({ leader: await this.#leaderOf(its[0]), its })))
-    const how = { transactionalId: this.#id, producerId, producerEpoch, sequences, compression: this.#compression }
-    for (const [leader, groups] of Map.groupBy(leaders, each => each.leader)) {
-      const its = groups.length === 1 ? groups[0].its : groups.flatMap(group => group.its)
-      const request = this.#client.ask(produceV9.api, leader, ProduceAcks.ALL, PATIENCE_MS, its, how)
-      this.#requests.add(request)
-      request.then(() => this.#requests.delete(request), () => {}) // a failed one stays: whoever waits next learns of it
-    }
+    const places = Array.from(Map.groupBy(records, placeOf), ([place, its]) => ({ place, its, size: sizeOf(its) }))
+    // Records are written while the coordinator is told of their partitions.
+    const added = this.#added = this.#underWay(this.#added.then(() => this.#add(records)))
+    const memory = this.#memoryOf(places.reduce((sum, { size }) => sum + size, 0))
+    let at = 0
+    const batches = await Promise.all(places.map(async ({ place, its, size }) => {
+      const [{ topic, partition }] = its
+      const bytes = await written(its, memory.subarray(at, at += size), this.#originOf(place, its.length), this.#compression)
+      return { topic, partition, bytes, leader: await this.#leaderOf(its[0]) }
+    }))
+    const requests = Array.from(Map.groupBy(batches, ({ leader }) => leader), ([leader, its]) => {
+      return this.#underWay(added.then(() => this.#client.ask(produceApi, leader, this.#id, PATIENCE_MS, its)))
+    })
+    Promise.all(requests).then(() => { if (memory.length <= MAX_KEPT_BYTES) this.#memory.push(memory) }, () => {})
     while (this.#requests.size >= IN_FLIGHT) await Promise.race(this.#requests)
   }
 
@@ -102,11 +107,12 @@ export class TransactionalProducer {
   /** What is under way is undone: now, where the coordinator can be told, or when the id is opened again. @param {unknown} error */
   async giveUp (error) {
     const incarnation = this.#incarnation
-    const isUnderWay = this.#partitions.size > 0
     await Promise.allSettled(this.#requests)
+    const isUnderWay = this.#partitions.size > 0
     this.#incarnation = null
     this.#partitions.clear()
     this.#requests.clear()
+    this.#added = Promise.resolve()
     this.#client.forget()
     if (!incarnation || !isUnderWay || !isAnswered(error) || isFenced(error)) return
     const { producerId, producerEpoch, coordinator } = incarnation
@@ -117,16 +123,38 @@ export class TransactionalProducer {
     return /** @type {Incarnation} */ (this.#incarnation)
   }
 
-  /** @param {KafkaRecord[]} records  one of each partition */
+  /** @param {string} place @param {number} count  of records */
+  #originOf (place, count) {
+    const { producerId, producerEpoch, sequences } = this.#its
+    const sequence = sequences.get(place) ?? 0
+    sequences.set(place, (sequence + count) % MAX_SEQUENCE)
+    return { producerId, producerEpoch, sequence }
+  }
+
+  /** @param {number} bytes */
+  #memoryOf (bytes) {
+    const kept = this.#memory.pop()
+    return kept && kept.length >= bytes ? kept : Buffer.allocUnsafeSlow(bytes)
+  }
+
+  /** A failed one stays: whoever waits next learns of it. @template T @param {Promise<T>} request */
+  #underWay (request) {
+    this.#requests.add(request)
+    request.then(() => this.#requests.delete(request), () => {})
+    return request
+  }
+
+  /** Those that it does not have yet. @param {KafkaRecord[]} records */
   async #add (records) {
-    if (records.length === 0) return
+    const added = new Map(records.filter(record => !this.#partitions.has(placeOf(record))).map(record => [placeOf(record), record]))
+    if (added.size === 0) return
     const { producerId, producerEpoch, coordinator } = this.#its
-    const topics = Array.from(Map.groupBy(records, ({ topic }) => topic), ([name, its]) => {
+    const topics = Array.from(Map.groupBy(added.values(), ({ topic }) => topic), ([name, its]) => {
       return { name, partitions: its.map(({ partition }) => partition) }
     })
     const wanted = [{ transactionalId: this.#id, producerId, producerEpoch, topics, verifyOnly: false }]
     await patiently(() => this.#client.ask(addPartitionsToTxnV3.api, coordinator, wanted))
-    for (const record of records) this.#partitions.add(placeOf(record))
+    for (const place of added.keys()) this.#partitions.add(place)
   }
 
   /** @param {KafkaRecord} record */

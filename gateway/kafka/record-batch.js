@@ -1,4 +1,4 @@
-import { crc32c } from '@platformatic/kafka'
+import { crc32c, Writer } from '@platformatic/kafka'
 import { MAX_ROWS, tooLarge } from '../messages/bounds.js'
 import { decompress } from './decompress.js'
 
@@ -6,7 +6,8 @@ import { decompress } from './decompress.js'
 
 /** Up to where the length of the rest is known. */
 const BEGIN_BYTES = 12
-const HEAD_BYTES = 61
+const LENGTH_AT = 8
+export const HEAD_BYTES = 61
 const VERSION = 2
 /** The checksum, and where that begins of which it is. */
 const [SUM_AT, SUMMED_AT] = [17, 21]
@@ -14,7 +15,7 @@ const [SUM_AT, SUMMED_AT] = [17, 21]
 const COMPRESSION = 0x07
 /** All records have the time at which the broker stored them. */
 const HAS_BROKER_TIME = 0x08
-const IS_TRANSACTIONAL = 0x10
+export const IS_TRANSACTIONAL = 0x10
 const IS_CONTROL = 0x20
 
 const CUT_SHORT = 'a record is cut short'
@@ -42,7 +43,7 @@ export class RecordBatch {
   get bytes () { return this.#bytes }
 
   /** Whether it is as it was written. */
-  get isSound () { return this.#isSound ??= crc32c(this.#bytes.subarray(SUMMED_AT)) === this.#bytes.readUInt32BE(SUM_AT) }
+  get isSound () { return this.#isSound ??= checksumOf(this.#bytes) === this.#bytes.readUInt32BE(SUM_AT) }
 
   /** @returns {KafkaMessage[]} @throws {Error} where they cannot be read */
   messages () {
@@ -73,7 +74,7 @@ export class RecordBatch {
  */
 export function * recordBatches (bytes) {
   for (let at = 0; at + HEAD_BYTES <= bytes.length;) {
-    const end = at + BEGIN_BYTES + bytes.readInt32BE(at + 8)
+    const end = at + BEGIN_BYTES + bytes.readInt32BE(at + LENGTH_AT)
     const version = bytes.readInt8(at + 16)
     if (version !== VERSION || end < at + HEAD_BYTES) {
       if (at > 0) return
@@ -83,6 +84,19 @@ export function * recordBatches (bytes) {
     yield new RecordBatch(bytes.subarray(at, end))
     at = end
   }
+}
+
+/** States what it is, and how long, in a batch that is whole else. @param {Buffer} bytes @param {number} attributes */
+export function seal (bytes, attributes) {
+  bytes.writeInt32BE(bytes.length - BEGIN_BYTES, LENGTH_AT)
+  bytes.writeInt16BE(attributes, SUMMED_AT)
+  bytes.writeUInt32BE(checksumOf(bytes), SUM_AT)
+  return bytes
+}
+
+/** The library copies what it is given, unless it comes in that form. @param {Buffer} bytes  of a batch */
+function checksumOf (bytes) {
+  return crc32c(Writer.create().append(bytes.subarray(SUMMED_AT)).dynamicBuffer)
 }
 
 /** Reads records one after the other. */

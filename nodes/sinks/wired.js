@@ -1,9 +1,10 @@
 import { brokerIdOf } from '../../broker/stage-options.js'
+import { nodesOf, reachedFrom } from '../../gateway/flow/wiring.js'
 
 /**
  * What the flows say about who stores what, read from their configuration: what is disabled does not run, and is required all the same.
  *
- * @typedef {any} Config  of a node, as flows have it
+ * @typedef {import('../../gateway/flow/wiring.js').Config} Config
  * @typedef {{sink: string, label: string, node: string}} Wired  `sink`: as it is called in keys and topics; `label`: as people read it;
  *   `node`: its id
  * @typedef {object} Reader  a stage in
@@ -136,65 +137,8 @@ function namesOf (sinks) {
   return lines.map(name => String(name).trim()).filter(name => name !== '')
 }
 
-/**
- * The nodes that run, or would if they were not disabled, and where their messages go: those in a subflow once for each of its instances,
- * under the ids that Node-RED gives them there.
- * @param {Config[]} configs
- * @returns {Map<string, {config: Config, next: string[]}>}
- */
-export function nodesOf (configs) {
-  const templates = new Map(configs.filter(({ type }) => type === 'subflow').map(config => [config.id, config]))
-  /** @type {Map<string, Config[]>} tab or subflow → what is in it */
-  const contents = Map.groupBy(configs, ({ z }) => templates.has(z) ? z : '')
-  /** @type {Map<string, {config: Config, next: string[]}>} */
-  const nodes = new Map()
-
-  /**
-   * @param {string} place  id of a subflow; empty: outside of all
-   * @param {string} prefix  of the ids
-   * @param {Map<string, string[]>} leaving  id of a node in it → what follows the instance of the subflow
-   * @param {string[]} within  the subflows around it
-   */
-  const add = (place, prefix, leaving, within) => {
-    for (const config of contents.get(place) ?? []) {
-      const id = prefix + config.id
-      const { type, wires = [], links = [] } = config
-      const wired = [wires, isLink(type) ? links : []].flat(2).map(next => prefix + next)
-      const next = [...wired, ...leaving.get(config.id) ?? []]
-      const template = templates.get(type?.replace(/^subflow:/, ''))
-      if (!template || within.includes(template.id)) {
-        nodes.set(id, { config, next })
-        continue
-      }
-      nodes.set(id, { config, next: (template.in ?? []).flatMap(portsOf).map((/** @type {any} */ port) => `${id}-${port.id}`) })
-      /** @type {Map<string, string[]>} */
-      const leavingInner = new Map()
-      for (const { id: from } of (template.out ?? []).flatMap(portsOf)) {
-        if (from === template.id) nodes.get(id)?.next.push(...next)
-        else leavingInner.set(from, next)
-      }
-      add(template.id, `${id}-`, leavingInner, [...within, template.id])
-    }
-  }
-  add('', '', new Map(), [])
-  return nodes
-}
-
-/** @param {string} type */
-function isLink (type) { return type === 'link out' || type === 'link call' }
-
-/** @param {{wires?: {id: string}[]}} port  of a subflow */
-function portsOf ({ wires = [] }) { return wires }
-
 /** @param {Map<string, {config: Config, next: string[]}>} nodes @param {string} startId */
 function sinksOf (nodes, startId) {
   const reached = reachedFrom(nodes, startId)
   return [...nodes].filter(([id, { config: { type } }]) => SINK_TYPES.has(type) && reached.has(id))
-}
-
-/** @param {Map<string, {next: string[]}>} nodes @param {string} startId */
-function reachedFrom (nodes, startId) {
-  const reached = new Set([startId])
-  for (const id of reached) for (const next of nodes.get(id)?.next ?? []) reached.add(next)
-  return reached
 }

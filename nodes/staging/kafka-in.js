@@ -2,9 +2,10 @@ import { readMessage } from '../../broker/kafka-in/messages.js'
 import { topicsOf } from '../../broker/kafka-in/topics.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { namingDisk } from '../../gateway/base/disk-full.js'
-import { describe } from '../../gateway/base/errors.js'
+import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { headlineOf } from '../../gateway/base/headlines.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
+import { groupsAtOdds } from '../../gateway/flow/kafka-groups.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
 import { Mapper } from '../../gateway/messages/mapping/mapping.js'
 import { stats } from '../../gateway/stats/stats.js'
@@ -30,6 +31,8 @@ export default function (RED) {
     const stopListening = onFlows(RED, 'flows:started', () => {
       isStarted = true
       wire()
+      const [pair] = groupsAtOdds(configsOf(RED)).filter(its => its.some(({ id }) => id === node.id))
+      if (pair) node.warn(describe(atOdds(pair, namesOf(RED))))
     })
     const opening = open(RED, node, options, mapper).catch(error => { throw namingDisk(error, dataDir(RED)) })
     node.on('close', async (/** @type {boolean} */ _removed, /** @type {() => void} */ done) => {
@@ -88,7 +91,8 @@ async function open (RED, node, options, mapper) {
   consumer.on('changed', countingOn(meter, () => consumer.state))
   const dropGauge = stats.gauge(`kafka in ${name}`, () => {
     const { waitingFor, ...state } = consumer.state
-    return { ...state, waitingFor: waitingFor.join(', ') }
+    const problem = consumer.problem && describe(server.said(consumer.problem))
+    return { ...state, connected: problem === null, broker: server.place, problem, waitingFor: waitingFor.join(', ') }
   }, node.id)
   const stopListening = onInterruption(RED, node.id, { begun: () => consumer.doubt(), over: () => consumer.emitWaiting() })
   const stop = () => {
@@ -108,6 +112,13 @@ function sinksOf (RED, node, isStarted) {
   return sinksBehind(configsOf(RED), node.id, namesOf(RED)).map(({ node: id, sink, label }) => {
     return { id, sink, label, isDisabled: isStarted && !RED.nodes.getNode(id) }
   })
+}
+
+/** @param {import('../../gateway/flow/kafka-groups.js').Member[]} pair @param {Map<string, string>} names  of nodes */
+function atOdds (pair, names) {
+  const [one, other] = pair.map(({ id }) => `"${names.get(id) ?? id}"`)
+  const what = `${one} and ${other} share the group "${pair[0].group}" and a topic, but not their sinks: each of these gets only a part.`
+  return new SluiceError('SLUICE_KAFKA_GROUP', what, { fix: 'Give each a group of its own, or wire the same sinks behind both.' })
 }
 
 /**

@@ -88,9 +88,11 @@ describe('Kinds of alarms', () => {
       const problem = 'SLUICE_BROKER_REFUSED: Nothing listens at mqtt://hall:1883. Start the broker, or correct host and port.'
       rig.gauge('spool out', { connected: false, broker: 'mqtt://hall:1883', problem })
       rig.gauge('stage in in', { connected: false, broker: 'mqtt://hall:1883', problem: '' })
+      rig.gauge('kafka in k', { connected: false, broker: 'Kafka at k:9092', problem: 'SLUICE_SINK_CONNECT: Kafka at k:9092 cannot be …' })
       rig.gauge('stage in other', { connected: false, broker: 'mqtt://b', problem: 'SLUICE_BROKER_AUTH: The broker at mqtt://b does not let …' })
       expect(rig.pass(MINUTE)).to.have.members([
         'broker-unreachable problem: The broker mqtt://hall:1883 is not reachable',
+        'broker-unreachable problem: The broker Kafka at k:9092 is not reachable',
         'broker-unreachable problem: The broker mqtt://b refuses this gateway'
       ])
       expect(rig.alarms.active.find(({ subject }) => subject.name === 'mqtt://hall:1883')?.reason).to.equal(`${problem} It is used by out, in.`)

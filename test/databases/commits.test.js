@@ -26,6 +26,17 @@ describe('Commit records', () => {
     expect(mergedRecords(records([[0, 6], [8, 8]]), [])).to.deep.equal([])
   })
 
+  it('are merged over gaps from where nothing is missing, and over none before that', () => {
+    const rows = records([[0, 0], [10, 10], [20, 20], [30, 30]])
+    const ranges = (/** @type {number} */ sparseFrom) => {
+      return mergedRecords(rows, [{ ...EPOCH, first: 40, last: 40, sparseFrom }]).map(({ seq, last }) => [seq, last])
+    }
+    expect(ranges(0)).to.deep.equal([[0, 30]])
+    expect(ranges(11)).to.deep.equal([[10, 30]])
+    expect(ranges(12)).to.deep.equal([[20, 30]])
+    expect(ranges(40)).to.deep.equal([])
+  })
+
   it('that count no rows are merged with each other alone: they are no proof that rows are stored', () => {
     const rows = [0, 1, 2, 3, 4, 5].map(record).map(row => [2, 3].includes(row.seq) ? { ...row, staged: 0, stored: 0, dead: 0 } : row)
     expect(mergedRecords(rows, []).map(({ seq, last, staged }) => [seq, last, staged])).to.deep.equal([[0, 1, 20], [2, 3, 0], [4, 5, 20]])

@@ -71,6 +71,17 @@ describe('What the doctor finds', () => {
       expect((await patient.findings(flow))[0]).to.match(/^ok: /)
     })
 
+    it('are two Kafka ins that share a group, and not their sinks', async () => {
+      const kafka = { id: 'kafka', type: 'sluice-kafka-server', host: '127.0.0.1', port: 9092 }
+      const kafkaIn = (/** @type {string} */ name, /** @type {string} */ sink) => {
+        return { id: name, type: 'sluice-kafka-in', z: 'tab', name, server: 'kafka', topics: ['plant'], wires: [[sink]] }
+      }
+      const sinks = ['a', 'b'].map(id => ({ id, type: 'sluice-sqlite', z: 'tab', file: `${id}.sqlite`, wires: [] }))
+      patient.flow([kafka, kafkaIn('one', 'a'), kafkaIn('two', 'b'), ...sinks])
+      const shared = 'It shares the group "sluice" and a topic with kafka in "two", but not the sinks: each of these gets only a part.'
+      expect(await patient.findings(flow)).to.deep.equal([`warning: kafka in "one": ${shared}`])
+    })
+
     it('are passwords that cannot be read', async () => {
       patient.flow([broker, stageOut], { broker: { password: 'x' } })
       expect((await patient.findings(flow))[0]).to.match(/^ok: /)

@@ -22,6 +22,26 @@ describe('Where Kafka in begins', function () {
     expect(suite.stored()).to.deep.equal(numbers(0, 11))
   })
 
+  it('stores what an operator lets the group skip, and go back to, though the commit records around it have been merged', async () => {
+    await kafka.create(suite.topic)
+    const records = () => suite.query('a', 'SELECT seq, last FROM sluice_commits WHERE staged > 0 ORDER BY seq').map(Object.values)
+    const mergedTo = async (/** @type {string} */ expected) => {
+      const member = await suite.open(['a'], { compactMs: 20 })
+      await until(() => String(records()) === expected)
+      await suite.close(member)
+    }
+    for (const at of [0, 10]) await suite.produce(rows(at, at + 10))
+    await mergedTo('0,10')
+    for (const at of [20, 30, 40, 50]) await suite.produce(rows(at, at + 10))
+    await suite.resetOffset(40n)
+    await mergedTo('0,10,40,50')
+    await suite.resetOffset(0n)
+    await mergedTo('0,50')
+    expect(suite.stored()).to.deep.equal(numbers(0, 60))
+    await suite.produce(rows(60, 70))
+    await mergedTo('0,60')
+  })
+
   it('reads what came while nobody did, when it was to begin with new records and had none yet', async () => {
     await kafka.create(suite.topic)
     await suite.produce(rows(0, 10))
@@ -71,6 +91,22 @@ describe('Where Kafka in begins', function () {
     await until(() => suite.stored().length >= 40)
     expect(suite.stored()).to.deep.equal(numbers(0, 40))
     expect(second.consumer.state.lost).to.equal(0)
+  })
+
+  it('takes no database for set back where another member has stored what this one does not know of yet', async () => {
+    await kafka.create(suite.topic, 2)
+    const first = await suite.open()
+    const second = await suite.open()
+    await until(() => first.consumer.state.partitions === 1 && second.consumer.state.partitions === 1)
+    for (const partition of [0, 1]) await suite.produce(rows(10 * partition, 10 * partition + 10), { partition })
+    await until(() => suite.stored().length === 20)
+    await Promise.all([0, 1].map(partition => kafka.committedAt(suite.group, suite.topic, 10n, partition)))
+    await suite.close(first)
+    await until(() => second.consumer.state.partitions === 2)
+    await Promise.all([0, 1].map(partition => suite.produce(rows(20 + partition, 21 + partition), { partition })))
+    await until(() => suite.stored().length === 22)
+    expect(second.logged).to.deep.equal([])
+    expect(second.consumer.state.setBack).to.equal(0)
   })
 
   it('counts what a database that was set back lacks and the brokers no longer have', async () => {

@@ -144,7 +144,7 @@ describe('Kafka in', function () {
     const sink = await first.addSink('a', join(suite.folder, 'a'))
     await until(() => suite.stored().length === 40)
     const { records: [{ gateway, source, epoch }] } = await sink.committed()
-    await sink.compact([{ gateway, source, epoch, first: 40, last: 40, isSparse: true }])
+    await sink.compact([{ gateway, source, epoch, first: 40, last: 40, sparseFrom: 0 }])
     const { records } = await sink.committed()
     expect(records.map(({ first: from, last, stored: its }) => [from, last, its])).to.deep.equal([[0, 36, 40]])
     await suite.close(first)

@@ -79,11 +79,15 @@ export class KafkaUnderTest {
     await producer.close()
   }
 
-  /** Until a group has committed an offset. @param {string} group @param {string} topic @param {bigint} offset */
-  async committedAt (group, topic, offset) {
+  /**
+   * Until a group has committed an offset.
+   * @param {string} group @param {string} topic @param {bigint} offset @param {number} [partition]  otherwise any
+   */
+  async committedAt (group, topic, offset, partition) {
     for (;;) {
       const [{ topics: [its] }] = await this.admin.listConsumerGroupOffsets({ groups: [group] })
-      if (its?.name === topic && its.partitions.some(({ committedOffset }) => committedOffset >= offset)) return
+      const partitions = (its?.name === topic ? its.partitions : []).filter(({ partitionIndex: i }) => i === (partition ?? i))
+      if (partitions.some(({ committedOffset }) => committedOffset >= offset)) return
       await sleep(50)
     }
   }

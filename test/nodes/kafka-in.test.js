@@ -116,6 +116,19 @@ describe('the node Kafka in', function () {
     expect(problem).to.match(/^There is no topic missing, or this user may not see it\./)
   })
 
+  it('warns of another one in its group that leads to other sinks', async () => {
+    await helper.load([broker, kafkaServer, kafkaIn, sqlite], [
+      { id: 'server', type: 'sluice-kafka-server', host: '127.0.0.1', port: kafka.server.port },
+      { id: 'one', type: 'sluice-kafka-in', name: 'press', server: 'server', topics: ['hall.*'], wires: [['sink']] },
+      { id: 'two', type: 'sluice-kafka-in', name: 'paint', server: 'server', topics: ['hall.1'], wires: [['other']] },
+      { id: 'sink', type: 'sluice-sqlite', file, wires: [] },
+      { id: 'other', type: 'sluice-sqlite', file: `${file}.other`, wires: [] }
+    ])
+    const warned = () => helper.getNode('two').warn.getCalls().map((/** @type {any} */ { args: [text] }) => text)
+    await until(() => warned().length > 0)
+    expect(warned()[0]).to.match(/^SLUICE_KAFKA_GROUP: "press" and "paint" share the group "sluice" and a topic, but not their sinks/)
+  })
+
   it('says what is missing: a sink, or Kafka', async () => {
     await load({ topics: ['plant'] }, [])
     await until(() => lastStatusOf('in')?.fill === 'red')

@@ -24,11 +24,7 @@ export const bench = {
     const login = { host, port, user, password, login: user ? 'scram-sha-512' : 'none' }
     const client = new KafkaClient(/** @type {any} */ (login))
     const address = { type: 'kafka', options: { format: 'arrow' }, login }
-    const bare = {
-      clientId: 'bench',
-      bootstrapBrokers: [{ host, port }],
-      ...user && { sasl: { mechanism: /** @type {const} */ ('SCRAM-SHA-512'), username: user, password } }
-    }
+    const bare = bareOptions(login)
     const [admin, producer] = [new Admin(bare), new Producer(bare)]
     const topics = async () => (await admin.listTopics()).filter(name => !name.startsWith('__')) // those are Kafka's own
     const clear = async () => {
@@ -83,6 +79,15 @@ export const bench = {
         await server.remove?.()
       }
     }
+  }
+}
+
+/** Of the library's own clients. @param {{host: string, port: number, user: string, password: string}} login */
+export function bareOptions ({ host, port, user, password }) {
+  return {
+    clientId: 'bench',
+    bootstrapBrokers: [{ host, port }],
+    ...user && { sasl: { mechanism: /** @type {const} */ ('SCRAM-SHA-512'), username: user, password } }
   }
 }
 

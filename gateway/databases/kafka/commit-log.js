@@ -6,6 +6,7 @@ import { RecordSet } from '../record-set.js'
 import { isAnswer } from '../../kafka/client.js'
 import { committed } from '../../kafka/committed.js'
 import { fetchApi } from '../../kafka/fetch.js'
+import { boundsOf } from '../../kafka/offsets.js'
 
 /**
  * The commit records: a compacted topic of one partition, whose newest record of a key counts. It is read once, and from then on only what
@@ -17,7 +18,7 @@ import { fetchApi } from '../../kafka/fetch.js'
  * @typedef {import('../../kafka/client.js').KafkaClient} KafkaClient
  * @typedef {import('../commit-records.js').CommitRow & {writer: string}} CommitRow
  * @typedef {import('../claims.js').Claim} Claim
- * @typedef {import('../../kafka/producer.js').KafkaRecord} KafkaRecord
+ * @typedef {import('../../kafka/produce.js').KafkaRecord & {value: Buffer|null}} CommitRecord
  * @typedef {{id: string, leader: number, leaderEpoch: number, at: bigint, disconnects: number}} Position
  */
 
@@ -94,20 +95,20 @@ export class CommitLog {
     }
   }
 
-  /** @param {import('../commit-records.js').CommitRow} row @returns {KafkaRecord} */
+  /** @param {import('../commit-records.js').CommitRow} row @returns {CommitRecord} */
   recordOf (row) {
     const numbers = Object.fromEntries(NUMBERS.map(name => [name, row[name]]))
     return { ...this.#forgotten(row), value: Buffer.from(JSON.stringify(numbers)) }
   }
 
-  /** One that takes the place of own ones within it. @param {import('../commit-records.js').CommitRow} merged @returns {KafkaRecord[]} */
+  /** One that takes the place of own ones within it. @param {import('../commit-records.js').CommitRow} merged @returns {CommitRecord[]} */
   mergedRecords (merged) {
     const stream = streamKey(merged)
     const within = this.ownRows.filter(row => row.seq > merged.seq && row.last <= merged.last && streamKey(row) === stream)
     return [this.recordOf(merged), ...within.map(row => this.#forgotten(row))]
   }
 
-  /** What was committed is known before it can be read. @param {KafkaRecord[]} records */
+  /** What was committed is known before it can be read. @param {CommitRecord[]} records */
   add (records) {
     for (const { key, value } of records) this.#apply(key, value)
   }
@@ -120,13 +121,23 @@ export class CommitLog {
     const { leader, leaderEpoch } = topic.partitions[PARTITION]
     const found = { id: topic.id, leader, leaderEpoch, disconnects }
     if (!isDeepStrictEqual({ ...this.#position, at: 0n }, { ...found, at: 0n })) this.#begin({ ...found, at: 0n })
-    let until = -1n
-    while (true) {
-      const { highWatermark, isEmpty, at } = await this.#fetch(until === -1n ? 0 : WAIT_MS)
-      if (until === -1n) until = highWatermark
-      if (at >= until || isEmpty) return
+    const until = await this.#end(leader)
+    for (let waitMs = 0; ; waitMs = WAIT_MS) {
+      const { highWatermark, isEmpty, at } = await this.#fetch(waitMs)
+      if (at >= until || (isEmpty && highWatermark >= until)) return
       if (performance.now() > end) throw new Error(`others hold ${COMMITS_TABLE} up with a transaction that they do not end`)
     }
+  }
+
+  /**
+   * The offset after all that was written. Where all brokers died, a new leader gives out less until it has heard of the others, and then
+   * does not answer this.
+   * @param {number} leader
+   */
+  async #end (leader) {
+    const places = [{ topic: COMMITS_TABLE, partition: PARTITION }]
+    const bounds = await boundsOf(this.#client, places, () => leader, FetchIsolationLevels.READ_UNCOMMITTED)
+    return [...bounds.values()][0].end
   }
 
   /** @param {Position} position */
@@ -169,7 +180,7 @@ export class CommitLog {
     )
   }
 
-  /** @param {Claim} claim @returns {KafkaRecord} */
+  /** @param {Claim} claim @returns {CommitRecord} */
   #forgotten ({ table, gateway, source, epoch, seq }) {
     const key = Buffer.from(JSON.stringify([table, gateway, source, epoch, seq, this.#writer]))
     return { topic: COMMITS_TABLE, partition: PARTITION, key, value: null, headers: new Map() }

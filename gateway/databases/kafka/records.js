@@ -1,12 +1,13 @@
 import { Batch } from '../../batch/batch.js'
-import { contentType, encode } from '../../messages/codecs/arrow/arrow.js'
+import { contentType, unwritten } from '../../messages/codecs/arrow/arrow.js'
 import { SluiceError } from '../../base/errors.js'
 import { jsonRows } from './json.js'
 
 /**
  * Batches as the records of a topic: an Arrow stream of some thousand rows each, or a row of JSON each.
  *
- * @typedef {import('../../kafka/producer.js').KafkaRecord} KafkaRecord
+ * @typedef {import('../../kafka/produce.js').KafkaRecord} KafkaRecord
+ * @typedef {import('../../kafka/produce.js').Bytes} Bytes
  *
  * @typedef {object} Plan  of the batches of one shape
  * @property {string} topic
@@ -71,7 +72,7 @@ export function * grouped (records, maxBytes) {
   if (group.length > 0) yield group
 }
 
-/** @param {Buffer} key @param {Uint8Array|null} value */
+/** @param {Buffer} key @param {Bytes|null} value */
 function bytesOf (key, value) {
   return key.length + (value?.length ?? 0) + RECORD_BYTES
 }
@@ -105,7 +106,7 @@ function renamed (batch, columns) {
   return new Batch({ ...batch, fields: batch.fields.map((field, i) => ({ ...field, name: names[i] })) })
 }
 
-/** Cut to fit. @param {Plan} plan @param {Batch} batch @param {Buffer} key @returns {Generator<Buffer, void, void>} */
+/** Cut to fit. @param {Plan} plan @param {Batch} batch @param {Buffer} key @returns {Generator<Bytes, void, void>} */
 function * blocksOf (plan, batch, key) {
   if (batch.rows > BLOCK_ROWS) {
     for (let from = 0; from < batch.rows; from += BLOCK_ROWS) {
@@ -113,7 +114,7 @@ function * blocksOf (plan, batch, key) {
     }
     return
   }
-  const block = encode(batch)
+  const block = unwritten(batch)
   if (batch.rows === 1 || bytesOf(key, block) + HEAD_BYTES <= plan.maxBytes) {
     yield block
     return

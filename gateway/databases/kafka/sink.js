@@ -21,7 +21,8 @@ export { schema }
 /**
  * @typedef {import('./connection.js').KafkaServer} KafkaServer
  * @typedef {import('./records.js').Plan} Plan
- * @typedef {import('../../kafka/producer.js').KafkaRecord} KafkaRecord
+ * @typedef {import('../../kafka/produce.js').KafkaRecord} KafkaRecord
+ * @typedef {import('./commit-log.js').CommitRecord} CommitRecord
  * @typedef {object} Session
  * @property {import('../commit-records.js').CommitRow[]} records  that go with the rows of a write
  * @property {boolean} [isMerging]  what is read is to be merged
@@ -35,7 +36,7 @@ const PATIENCE_MS = 5000
 const PAUSE_MS = 50
 const SOON = [
   'COORDINATOR_LOAD_IN_PROGRESS', 'COORDINATOR_NOT_AVAILABLE', 'NOT_COORDINATOR', 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_OR_FOLLOWER',
-  'UNKNOWN_TOPIC_OR_PARTITION', 'UNKNOWN_TOPIC_ID', 'UNKNOWN_LEADER_EPOCH', 'FENCED_LEADER_EPOCH',
+  'UNKNOWN_TOPIC_OR_PARTITION', 'UNKNOWN_TOPIC_ID', 'UNKNOWN_LEADER_EPOCH', 'FENCED_LEADER_EPOCH', 'OFFSET_NOT_AVAILABLE',
   'CONCURRENT_TRANSACTIONS', 'UNKNOWN_SERVER_ERROR' // of a coordinator whose transaction another ends at the same time
 ]
 
@@ -120,7 +121,7 @@ export async function open (given, { server }) {
       session.records = session.records.map(record => moved.find(its => recordKey(its) === recordKey(record)) ?? record)
     },
     async compact (session, merged) {
-      /** @type {KafkaRecord[]} */
+      /** @type {CommitRecord[]} */
       let records = []
       await transact(session, async () => {
         session.isMerging = true
@@ -143,7 +144,7 @@ export async function open (given, { server }) {
     // The brokers remove by themselves what is too old.
     agingTable: async () => null,
     async store (session, claimed, { probe }) {
-      /** @type {KafkaRecord[]} */
+      /** @type {CommitRecord[]} */
       let commits = []
       await transact(session, async () => {
         const rows = await claimed()
@@ -161,7 +162,7 @@ export async function open (given, { server }) {
   return sink
 }
 
-/** @param {KafkaRecord[]} commits @param {Map<Plan, import('../../batch/batch.js').Batch[]>} rows */
+/** @param {CommitRecord[]} commits @param {Map<Plan, import('../../batch/batch.js').Batch[]>} rows */
 function * chained (commits, rows) {
   yield * commits
   for (const [plan, batches] of rows) yield * recordsOf(plan, batches, partitionOf)

@@ -1,3 +1,4 @@
+import { groupsAtOdds } from '../../flow/kafka-groups.js'
 import { nameOf } from '../flow.js'
 import { note, ok, problem, warning } from '../finding.js'
 import { said } from '../../stats/phrases.js'
@@ -27,6 +28,10 @@ export const flow = {
         found.push(warning(said`The variable ${variable} of the environment is not set here.`, nameOf(node),
           said`Set it for the gateway; or run the doctor in the gateway's environment, or on its page.`))
       }
+    }
+    for (const [one, other] of groupsAtOdds(read.all)) {
+      found.push(warning(said`It shares the group "${one.group}" and a topic with ${nameOf(other.config)}, but not the sinks: each of these
+        gets only a part.`, nameOf(one.config), said`Give each a group of its own, or wire the same sinks behind both.`))
     }
     if (!read.hasPasswords) found.push(NO_PASSWORDS)
     return found.length > 0 ? found : [ok(said`${ours.length} nodes of Sluice are set up.`, flowFile)]

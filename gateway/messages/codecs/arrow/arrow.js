@@ -1,5 +1,5 @@
 import { SluiceError, describe } from '../../../base/errors.js'
-import { encode } from './encode.js'
+import { encode, unwritten } from './encode.js'
 import { CONTINUATION, arrowError } from './format.js'
 import { readBatch, readIdentity } from './decode.js'
 
@@ -23,7 +23,7 @@ export const contentType = 'application/vnd.apache.arrow.stream'
 
 const OWN_CODES = ['SLUICE_CODEC_ARROW', 'SLUICE_MESSAGE_TOO_LARGE']
 
-export { encode }
+export { encode, unwritten }
 
 /** Whether the bytes begin like an Arrow stream, as no text does. @param {Uint8Array} bytes */
 export function recognises (bytes) {

@@ -9,16 +9,25 @@ import { templateOf } from './template.js'
  * @typedef {import('./encode-body.js').Body} Body
  * @typedef {import('./template.js').RecordTemplate} RecordTemplate
  * @typedef {{template: RecordTemplate, body: Body, bodyLength: number}} Message
+ * @typedef {{length: number, copy: (target: Buffer, at: number) => unknown}} Bytes  a Buffer is that, too
  */
 
+/** The batch as an Arrow IPC stream: schema, one record batch, end of stream. @param {Batch} batch @returns {Buffer} */
+export function encode (batch) {
+  const stream = unwritten(batch)
+  const out = Buffer.allocUnsafe(stream.length)
+  stream.copy(out, 0)
+  return out
+}
+
 /**
- * The batch as an Arrow IPC stream: schema, one record batch, end of stream.
+ * That stream, for who has memory to write it into.
  * @param {Batch} batch
- * @returns {Buffer}
+ * @returns {Bytes}
  * @throws {SluiceError} SLUICE_CODEC_ARROW when two fields have one name, a field is called `time`, or it is over 2 GiB;
  *   SLUICE_MESSAGE_TOO_LARGE when no decoder would accept it
  */
-export function encode (batch) {
+export function unwritten (batch) {
   const columns = tagColumns(batch.tags)
   const cells = batch.rows * (batch.fields.length + columns.length + (batch.ordinals ? 2 : 1))
   if (cells > MAX_CELLS) throw tooLarge(`${cells} values and times in a batch, over ${MAX_CELLS}`)
@@ -29,18 +38,19 @@ export function encode (batch) {
   messages.push(messageOf(record, body))
   const total = messages.reduce((sum, { template, bodyLength }) => sum + template.bytes.length + bodyLength, schema.length + PREFIX_BYTES)
   if (total > MAX_BYTES) throw arrowError(`the batch of ${batch.rows} rows takes ${total} bytes, over 2 GiB`)
-
-  const out = Buffer.allocUnsafe(total)
-  out.set(schema)
   const { identity } = batch
-  if (identity) setDigits(out, schema.length - SEQ_TAIL_BYTES, identity.seq)
-  if (identity?.before !== undefined) setDigits(out, schema.length - BEFORE_TAIL_BYTES, identity.before)
-
-  let at = schema.length
-  for (const each of messages) at = put(out, at, each)
-  out.writeUInt32LE(CONTINUATION, total - 8)
-  out.writeUInt32LE(0, total - 4)
-  return out
+  return {
+    length: total,
+    copy (out, begin) {
+      out.set(schema, begin)
+      let at = begin + schema.length
+      if (identity) setDigits(out, at - SEQ_TAIL_BYTES, identity.seq)
+      if (identity?.before !== undefined) setDigits(out, at - BEFORE_TAIL_BYTES, identity.before)
+      for (const each of messages) at = put(out, at, each)
+      out.writeUInt32LE(CONTINUATION, at)
+      out.writeUInt32LE(0, at + 4)
+    }
+  }
 }
 
 /** @param {RecordTemplate} template @param {Body} body @returns {Message} */

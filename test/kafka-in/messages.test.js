@@ -1,0 +1,25 @@
+import { expect } from 'chai'
+import { readMessage } from '../../broker/kafka-in/messages.js'
+import { Mapper } from '../../gateway/messages/mapping/mapping.js'
+
+describe('Messages of Kafka', () => {
+  /** @param {string} text @param {object} [more] */
+  const read = (text, more = {}) => {
+    const message = /** @type {any} */ ({ key: null, value: Buffer.from(text), headers: [], timestamp: 5n, ...more })
+    const { batches, refused } = readMessage(new Mapper([]), message, 'plant')
+    return { times: batches.flatMap(({ time }) => [...time]), refused: refused.map(({ reason }) => reason) }
+  }
+
+  it('have the time of the record where they have none of their own', () => {
+    expect(read('{"a": 1}')).to.deep.equal({ times: [5_000_000n], refused: [] })
+    expect(read('{"a": 1, "time": 1700000000000}')).to.deep.equal({ times: [1_700_000_000_000_000_000n], refused: [] })
+  })
+
+  it('are refused where that time is none, as of a producer that takes nanoseconds for milliseconds', () => {
+    const timestamp = 1_700_000_000_000_000_000n
+    for (const text of ['{"a": 1}', '5', 'plant a=1']) {
+      expect(read(text, { timestamp }).refused, text).to.deep.equal([`the time of the record, ${timestamp} ms, is none that can be stored`])
+    }
+    expect(read('{"a": 1, "time": 1700000000000}', { timestamp }).refused).to.deep.equal([])
+  })
+})
