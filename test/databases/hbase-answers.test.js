@@ -45,7 +45,8 @@ describe('What a REST server of HBase answers', () => {
   it('is told with its status, without what surrounds it, and with what to do', async () => {
     answers = [[500, PAGE]]
     const log = 'Servers that start need a moment. Where this lasts, the log of the REST server says more.'
-    expect((await put()).message).to.match(/^HBase at .*, namespace "x" answers 500: Request failed\. Servers that/).and.to.include(log)
+    expect((await put()).message).to.match(/^HBase at .*, namespace "x" answers 500: Internal Server Error\. Servers that/)
+      .and.to.include(log)
     answers = [[503, STARTING]]
     expect((await put()).message).to.include(`answers 503: ServerNotRunningYetException: Server is not running yet. ${log}`)
     answers = [[503, DISABLED]]

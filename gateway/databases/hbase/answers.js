@@ -11,11 +11,16 @@ export function statusOf (error) {
   return error?.cause instanceof AnswerError ? error.cause.status : undefined
 }
 
-/** A server answers with a page, or with what Java says at each of its lines. @param {string} text */
+/**
+ * The server answers with Java's exceptions, each caused by the next, and where in the program they were thrown; or with an object that
+ * says as much as its status does.
+ * @param {string} text
+ */
 export function reasonIn (text) {
-  const [, message = text] = /^\{\s*"servlet".*?"message":\s*"(.*?)",\s*"/s.exec(text) ?? []
-  const [exceptions] = message.split(/\s+at (?=[\w$.]+[/(.])/)
-  return exceptions.split(/(?:[a-z]\w*\.)+(?=[A-Z]\w*(?:Exception|Error)\b)/).at(-1)?.trim() ?? ''
+  if (text.startsWith('{')) return ''
+  const lines = text.split('\n').map(line => line.trim()).filter(line => line !== '' && !line.startsWith('at '))
+  const causes = lines.filter(line => /[a-z](Exception|Error): ./.test(line))
+  return (causes.at(-1) ?? lines[0] ?? '').replace(/^.*\b([A-Za-z]+(?:Exception|Error): )/, '$1')
 }
 
 /**

@@ -281,18 +281,6 @@ export class HbaseServer {
   }
 }
 
-/**
- * The server answers with Java's exceptions, each caused by the next, and where in the program they were thrown; or with an object that
- * says as much as its status does.
- * @param {string} text
- */
-export function reasonIn (text) {
-  if (text.startsWith('{')) return ''
-  const lines = text.split('\n').map(line => line.trim()).filter(line => line !== '' && !line.startsWith('at '))
-  const causes = lines.filter(line => /[a-z](Exception|Error): ./.test(line))
-  return (causes.at(-1) ?? lines[0] ?? '').replace(/^.*\b([A-Za-z]+(?:Exception|Error): )/, '$1')
-}
-
 /** What fails, as another has just done it. @param {Promise<unknown>} work @param {() => Promise<boolean>} isDone */
 async function unlessDone (work, isDone) {
   try {
