@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { reasonIn } from '../../gateway/databases/hbase/connection.js'
+import { reasonIn } from '../../gateway/databases/hbase/answers.js'
 
 describe('HBase connection', () => {
   it('says why a server refused: the last cause of Java\'s, and nothing of its program', () => {

@@ -61,6 +61,50 @@ describe('HBase sink', () => {
     expect([keys.length, new Set(keys).size]).to.deep.equal([count, count])
   })
 
+  it('reads a table that is closed to be changed, and prepares in it, without an error', async function () {
+    this.timeout(180_000)
+    const count = 5000
+    await (await openSink()).write([batchOf(Array.from({ length: count }, (_, i) => i), { identity: identity(0) })])
+    const server = database.connect()
+    let isChanging = true
+    const changed = (async () => {
+      for (const keepDays of [1, 2, 3]) await (await openSink({ keepDays })).prepare([batchOf([1])])
+      isChanging = false
+    })()
+    const counts = new Set()
+    while (isChanging) {
+      let found = 0
+      for await (const page of server.scan('press', {})) found += page.length
+      counts.add(found)
+      counts.add(found + (await server.rows('press', { from: 'zz', to: 'zzz' })).length)
+    }
+    await changed
+    expect([...counts]).to.deep.equal([count])
+  })
+
+  it('makes a table once where several writes begin with it: it is not closed again', async function () {
+    this.timeout(180_000)
+    const count = 20
+    const sink = await openSink()
+    await sink.committed()
+    /** @type {Promise<unknown>[]} */
+    const writes = []
+    let stored = 0
+    /** @type {number[]} */
+    const statuses = []
+    while (stored < count) {
+      if (writes.length < count) {
+        const seq = writes.length
+        writes.push(sink.write([batchOf([seq], { identity: identity(seq) })]).finally(() => { stored++ }))
+      }
+      const { status } = await fetch(`http://127.0.0.1:${database.server.port}${database.path('press')}/*?limit=1`)
+      if (status === 200 || statuses.length > 0) statuses.push(status)
+    }
+    await Promise.all(writes)
+    expect(new Set(statuses)).to.deep.equal(new Set([200]))
+    expect(await rows('press')).to.have.length(count)
+  })
+
   writerContract({
     open: openSink,
     isTransient,

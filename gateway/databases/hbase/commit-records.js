@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { RangeSet } from '../../batch/ranges.js'
 import { streamKey } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
 import { encodeRows } from './cells.js'
-import { statusOf } from './connection.js'
 
 /**
  * Commit records: rows of one cell, which holds the record as JSON. Their keys are texts: what tells streams apart, `last`, `seq`. A record
@@ -25,10 +23,7 @@ const CLOCK = 'clock'
 
 const DIGITS = 16
 
-/** How a server answers of a table that is closed. */
-const CLOSED = [410, 500, 503]
-const ATTEMPTS = 10
-const PAUSE_MS = 300
+const PAGE_RECORDS = 5000
 
 /** @param {import('../commit-records.js').Stream} of */
 const prefixOf = of => `${FIRST}${createHash('sha256').update(streamKey(of)).digest('hex').slice(0, 40)}/`
@@ -43,28 +38,19 @@ const keyOf = record => `${prefixOf(record)}${digits(record.last)}/${digits(reco
 export async function prepareCommits (server) {
   if (await server.schemaOf(COMMITS_TABLE)) return
   await server.createNamespace()
-  await server.setSchema(COMMITS_TABLE, ['r', 'c'].map(name => ({ name, VERSIONS: '1' })))
+  await server.shape(COMMITS_TABLE, found => found ? null : ['r', 'c'].map(name => ({ name, VERSIONS: '1' })))
 }
 
-/** Where several create the table at once, it is closed for a moment. @param {HbaseServer} server @returns {Promise<CommitRow[]>} */
+/** @param {HbaseServer} server @returns {Promise<CommitRow[]>} */
 export async function readCommits (server) {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await allCommits(server)
-    } catch (error) {
-      if (attempt === ATTEMPTS || !CLOSED.includes(Number(statusOf(error)))) throw error
-      await sleep(PAUSE_MS)
-    }
-  }
-}
-
-/** @param {HbaseServer} server */
-async function allCommits (server) {
   /** @type {CommitRow[]} */
   const records = []
-  const range = { from: Buffer.from(FIRST), to: Buffer.from(END), columns: [RECORD] }
-  for await (const page of server.scan(COMMITS_TABLE, range)) records.push(...page.map(recordOf))
-  return records
+  for (let from = FIRST; ;) {
+    const page = await server.rows(COMMITS_TABLE, { from, to: END, limit: PAGE_RECORDS })
+    for (const row of page) records.push(recordOf(row))
+    if (page.length < PAGE_RECORDS) return records
+    from = `${page[page.length - 1].key}\0`
+  }
 }
 
 /** Names the database where it has no name: the one thing that several must agree on. @param {HbaseServer} server @param {string} id */

@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { withDefaults } from '../../base/defaults.js'
-import { SluiceError } from '../../base/errors.js'
-import { connectError, passwordMissing, reasonOf } from '../connecting/failure.js'
-import { testInTime } from '../connecting/limits.js'
+import { Turns } from '../../base/turns.js'
+import { orAborted, testInTime } from '../connecting/limits.js'
 import { plainTextAdvice } from '../connecting/tls.js'
-import { AnswerError, basicLogin, HttpClient } from '../http.js'
+import { basicLogin, HttpClient } from '../http.js'
+import { explained, reasonIn, statusOf } from './answers.js'
 import { decodeJsonRows, decodeRows, encodeRows, PROTOBUF } from './cells.js'
 import { schema } from './connection.schema.js'
 
@@ -30,9 +31,15 @@ const SILENCE_MS = 60_000
 
 /** Of an answer. */
 const PAGE_CELLS = 20_000
-/** The answers for a scanner whose server has died, or that nobody has asked for too long. */
-const LOST_SCANNER = [404, 410]
-const MAX_LOSSES = 3
+
+/** The answers of a table that is closed: another changes it, or its server has just started again. */
+const CLOSED = [500, 503]
+/** Those of a scanner whose table is closed, or whose server has died, or that nobody has asked for too long. */
+const LOST_SCANNER = [404, 410, ...CLOSED]
+/** For so long, at least, a table is taken to be closed for a moment only. */
+const PATIENCE_MS = 5000
+const PAUSE_MS = 200
+
 /** Behind a key: the next one that there can be. */
 const NEXT = Buffer.from([0])
 
@@ -46,6 +53,7 @@ export class HbaseServer {
   #options
   /** @type {HttpClient|null} */
   #client = null
+  #shaping = new Turns(1)
 
   /** @param {HbaseOptions} options */
   constructor (options) {
@@ -67,8 +75,9 @@ export class HbaseServer {
    */
   async putIfMissing (table, key, column, value) {
     const body = [encodeRows([{ key, cells: [[column, value], [column, Buffer.alloc(0)]] }])]
+    const path = `${this.#path(table, 'row')}?check=put`
     try {
-      await this.#ask({ method: 'PUT', path: `${this.#path(table, 'row')}?check=put`, headers: { 'content-type': PROTOBUF }, body })
+      await this.#onceOpen(table, () => this.#ask({ method: 'PUT', path, headers: { 'content-type': PROTOBUF }, body }))
     } catch (error) {
       if (statusOf(error) !== 304) throw error
     }
@@ -87,26 +96,28 @@ export class HbaseServer {
   async rows (table, { from, to, limit }, signal) {
     const query = new URLSearchParams({ startrow: from, endrow: to, ...limit !== undefined && { limit: String(limit) } })
     // As Protocol Buffers, the server would send pieces without saying how long each is.
-    const answer = await this.#ask({ method: 'GET', path: `${this.#path(table, '*')}?${query}`, headers: { accept: JSON_TYPE }, signal })
+    const path = `${this.#path(table, '*')}?${query}`
+    const answer = await this.#onceOpen(table, () => this.#ask({ method: 'GET', path, headers: { accept: JSON_TYPE }, signal }), signal)
     return decodeJsonRows(answer.toString())
   }
 
   /**
-   * Rows from one key up to another, in their order, page by page; all unless keys are given.
+   * Rows from one key up to another, in their order, page by page; all unless keys are given. Where regions are away for longer than the
+   * REST server tries, it says that there are no more: what must be whole takes `rows`.
    * @param {string} table @param {{from?: Buffer, to?: Buffer, columns?: Buffer[]}} range @param {AbortSignal} [signal]
    * @returns {AsyncGenerator<FoundRow[], void, void>}
    */
   async * scan (table, { from, ...range }, signal) {
-    for (let losses = 0; ;) {
+    for (let untilMs = patience(); ;) {
       try {
         for await (const page of this.#scanOnce(table, { from, ...range }, signal)) {
           yield page
           from = Buffer.concat([page[page.length - 1].key, NEXT])
-          losses = 0
+          untilMs = patience()
         }
         return
       } catch (error) {
-        if (!LOST_SCANNER.includes(statusOf(error) ?? 0) || ++losses > MAX_LOSSES) throw error
+        await this.#pause(table, { error, statuses: LOST_SCANNER, untilMs, signal })
       }
     }
   }
@@ -117,10 +128,10 @@ export class HbaseServer {
       batch: PAGE_CELLS, caching: PAGE_CELLS, maxVersions: 1, column: columns.map(column => column.toString('base64')),
       ...from && { startRow: from.toString('base64') }, ...to && { endRow: to.toString('base64') }
     }
-    const { location } = await this.#headersOf({
+    const { headers } = await this.#answerOf({
       method: 'PUT', path: this.#path(table, 'scanner'), headers: { 'content-type': JSON_TYPE }, body: [JSON.stringify(scanner)], signal
     })
-    const { pathname: path } = new URL(String(location), 'http://server')
+    const { pathname: path } = new URL(String(headers.location), 'http://server')
     /** @type {FoundRow[]} the last one, of which the next page may have more cells */
     let rest = []
     try {
@@ -145,13 +156,18 @@ export class HbaseServer {
   }
 
   /**
-   * Creates a table, or gives it other settings.
-   * @param {string} table @param {Record<string, unknown>[]} families
+   * Gives a table its families, as they are to be by what is known of it: null where there is nothing to do. The server closes a table
+   * that it changes, and leaves it closed when it is killed then: so only where something is to be changed, and by one sink at a time.
+   * @param {string} table @param {(schema: any) => Record<string, unknown>[]|null} familiesIn  of null where there is no table
    */
-  async setSchema (table, families) {
-    const body = [JSON.stringify({ name: this.#nameOf(table), ColumnSchema: families })]
-    const work = this.#ask({ method: 'PUT', path: this.#path(table, 'schema'), headers: { 'content-type': JSON_TYPE }, body })
-    await unlessDone(work, async () => await this.schemaOf(table) !== null)
+  async shape (table, familiesIn) {
+    await this.#shaping.run(async () => {
+      const families = familiesIn(await this.schemaOf(table))
+      if (families === null) return
+      const body = [JSON.stringify({ name: this.#nameOf(table), ColumnSchema: families })]
+      const work = this.#ask({ method: 'POST', path: this.#path(table, 'schema'), headers: { 'content-type': JSON_TYPE }, body })
+      await unlessDone(work, async () => familiesIn(await this.schemaOf(table)) === null)
+    })
   }
 
   /** @param {string} table */
@@ -206,9 +222,30 @@ export class HbaseServer {
     return (await this.#answerOf(request)).body
   }
 
-  /** @param {import('../http.js').Request} request */
-  async #headersOf (request) {
-    return (await this.#answerOf(request)).headers
+  /**
+   * Asks again while the table is closed.
+   * @template T @param {string|null} table @param {() => Promise<T>} ask @param {AbortSignal} [signal] @returns {Promise<T>}
+   */
+  async #onceOpen (table, ask, signal) {
+    for (const untilMs = patience(); ;) {
+      try {
+        return await ask()
+      } catch (error) {
+        await this.#pause(table, { error, statuses: CLOSED, untilMs, signal })
+      }
+    }
+  }
+
+  /**
+   * Of a table that is not there, the server says the same as of one that is closed.
+   * @param {string|null} table @param {{error: unknown, statuses: number[], untilMs: number, signal?: AbortSignal}} met
+   */
+  async #pause (table, { error, statuses, untilMs, signal }) {
+    if (!statuses.includes(statusOf(error) ?? 0) || performance.now() > untilMs) throw error
+    if (table !== null && await this.schemaOf(table, signal) === null) throw error
+    const client = this.#client
+    await orAborted(sleep(PAUSE_MS), signal)
+    if (client !== this.#client) throw error // closed meanwhile
   }
 
   /** @param {AbortSignal} [signal] */
@@ -220,7 +257,8 @@ export class HbaseServer {
   /** @param {string} path @param {AbortSignal} [signal] */
   async #json (path, signal) {
     try {
-      return JSON.parse(String(await this.#ask({ method: 'GET', path, headers: { accept: JSON_TYPE }, signal })))
+      const request = () => this.#ask({ method: 'GET', path, headers: { accept: JSON_TYPE }, signal })
+      return JSON.parse(String(await this.#onceOpen(null, request, signal)))
     } catch (error) {
       if (statusOf(error) !== 404) throw error
       return null
@@ -238,33 +276,9 @@ export class HbaseServer {
       return { headers: response.headers, body: Buffer.concat(await response.toArray()) }
     } catch (error) {
       if (request.signal?.aborted) throw request.signal.reason
-      throw this.#explain(error)
+      throw explained(error, { place: this.place, user, password, path: request.path })
     }
   }
-
-  /** @param {unknown} error */
-  #explain (error) {
-    if (!(error instanceof AnswerError)) return connectError(this.place, error)
-    const { status } = error
-    const { user, password } = this.#options
-    if (status === 401 && password === '') return passwordMissing(error, this.place, { user })
-    const [code, fix] = status === 401
-      ? /** @type {const} */ (['SLUICE_SINK_CONNECT', 'Check user and password.'])
-      : /** @type {const} */ (['SLUICE_SINK_HBASE', status === 403 ? 'Grant the REST server\'s user RWCA on the namespace.' : undefined])
-    return new SluiceError(code, `${this.place}: ${reasonOf(error)}.`, { cause: error, fix })
-  }
-}
-
-/**
- * The server answers with Java's exceptions, each caused by the next, and where in the program they were thrown; or with an object that
- * says as much as its status does.
- * @param {string} text
- */
-export function reasonIn (text) {
-  if (text.startsWith('{')) return ''
-  const lines = text.split('\n').map(line => line.trim()).filter(line => line !== '' && !line.startsWith('at '))
-  const causes = lines.filter(line => /[a-z](Exception|Error): ./.test(line))
-  return (causes.at(-1) ?? lines[0] ?? '').replace(/^.*\b([A-Za-z]+(?:Exception|Error): )/, '$1')
 }
 
 /** What fails, as another has just done it. @param {Promise<unknown>} work @param {() => Promise<boolean>} isDone */
@@ -276,7 +290,7 @@ async function unlessDone (work, isDone) {
   }
 }
 
-/** Of the answer that an error comes from. @param {any} error @returns {number|undefined} */
-export function statusOf (error) {
-  return error?.cause instanceof AnswerError ? error.cause.status : undefined
+/** When a table has been closed for too long to be closed for a moment. */
+function patience () {
+  return performance.now() + PATIENCE_MS
 }

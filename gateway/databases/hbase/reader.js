@@ -2,7 +2,6 @@ import { SluiceError, describe } from '../../base/errors.js'
 import { KeyedReader } from '../keyed/reader.js'
 import { readerOptions } from '../reading/options.js'
 import { UPSERT } from '../upsert/layout.js'
-import { statusOf } from './connection.js'
 import { dialect, kinds } from './dialect.js'
 import { schema } from './reader.schema.js'
 import { keyAt, keyText } from './rows.js'
@@ -33,10 +32,7 @@ export async function open (given, { server }) {
     kinds: Object.keys(kinds),
     textKind: 'string',
     async facts (signal) {
-      const facts = await tableFacts(server, options.table, signal).catch(error => {
-        if (statusOf(error) === 404) return null
-        throw error
-      })
+      const facts = await tableFacts(server, options.table, signal)
       if (!facts) throw unreadable('does not exist', 'Check table and namespace; the sink creates the table with its first batch.')
       const is = facts.layout === 'narrow' ? 'narrow' : 'wide'
       if (is !== options.layout) throw unreadable(`is of the layout ${is}`, 'Set the layout of the sink.')

@@ -35,7 +35,10 @@ const factsKey = table => `c/${table}`
 export async function tableFacts (server, name, signal) {
   const table = tableName(name)
   const key = factsKey(table)
-  const [row] = await server.rows(COMMITS_TABLE, { from: key, to: `${key}\0` }, signal)
+  const [row] = await server.rows(COMMITS_TABLE, { from: key, to: `${key}\0` }, signal).catch(async error => {
+    if (await server.schemaOf(COMMITS_TABLE, signal) !== null) throw error
+    return []
+  })
   const layout = row?.cells.find(({ family }) => family === 'r')
   if (!layout) return null
   const columns = row.cells.filter(({ family }) => family === 'c').map(({ column, value }) => ({ name: column, kind: value.toString() }))
@@ -79,14 +82,15 @@ export async function prepareTable (server, { name, arranged, withSource }, opti
  */
 async function prepareFamily (server, name, table, keptSeconds) {
   const TTL = keptSeconds === 0 ? FOREVER : String(keptSeconds)
-  const found = await server.schemaOf(table)
-  const families = found?.ColumnSchema ?? []
-  if (found && (families.length !== 1 || families[0].name !== 'd')) {
-    throw misfit(name, 'Sluice did not make it', 'Rename the source, or set another table.')
-  }
-  if (found && families[0].TTL === TTL) return
-  // Neighbours have most of their keys in common.
-  await server.setSchema(table, [{ name: 'd', VERSIONS: '1', DATA_BLOCK_ENCODING: 'FAST_DIFF', TTL }])
+  await server.shape(table, found => {
+    // Neighbours have most of their keys in common.
+    if (!found) return [{ name: 'd', VERSIONS: '1', DATA_BLOCK_ENCODING: 'FAST_DIFF', TTL }]
+    const [family, ...others] = found.ColumnSchema
+    if (family.name !== 'd' || others.length > 0) {
+      throw misfit(name, 'Sluice did not make it', 'Rename the source, or set another table.')
+    }
+    return family.TTL === TTL ? null : [{ ...family, TTL }]
+  })
 }
 
 /**

@@ -72,6 +72,8 @@ import { Placement } from './placement.js'
 /** How many times as long as this one, at most, another takes that names the database at the same time; and how long anyway. */
 const SLOWER = 4
 const NAMING_MS = 100
+/** A name that was left so lately may not be the only one. */
+const NEW_MS = 2000
 
 /**
  * Connects when it is first needed, and again after an error: a sink whose database is not there yet waits for it.
@@ -171,11 +173,11 @@ export class RecordedSink {
       const before = this.#last.all
       const beganMs = performance.now()
       let rows = await this.#storage.readCommits(session)
-      if (!storeOf(rows)) {
-        await this.#storage.nameStore(session, randomUUID())
-        if (this.#storage.mayNameTwice) await sleep(Math.max(NAMING_MS, SLOWER * (performance.now() - beganMs)))
-        rows = await this.#storage.readCommits(session)
-      }
+      const isNamed = storeOf(rows) !== undefined
+      if (!isNamed) await this.#storage.nameStore(session, randomUUID())
+      const isNew = !isNamed || rows.some(({ table, seq }) => table === '' && Math.abs(Date.now() - seq) < NEW_MS)
+      if (isNew && this.#storage.mayNameTwice) await sleep(Math.max(NAMING_MS, SLOWER * (performance.now() - beganMs)))
+      if (isNew) rows = await this.#storage.readCommits(session)
       const own = this.#own(rows)
       const isSetBack = this.#last.read(before, own)
       if (isSetBack) this.#setBacks++
