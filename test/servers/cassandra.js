@@ -17,7 +17,7 @@ import { freePort } from './ports.js'
  * @property {string} ca  path of the authority's certificate, where the server has TLS
  * @property {string} folder
  * @property {number|undefined} pid  while it runs
- * @property {() => Promise<void>} start  waits until it answers; recovers after `kill`
+ * @property {() => Promise<void>} start  waits until it answers; recovers after `kill`, where it has a `dir`
  * @property {() => Promise<void>} stop  shuts down cleanly
  * @property {() => Promise<void>} kill  SIGKILL
  * @property {() => Promise<void>} remove  stops it and removes its folder
@@ -53,8 +53,8 @@ export function missingCassandra () {
 
 /**
  * @param {{dir?: string, tls?: boolean, login?: boolean, isMeasured?: boolean, settings?: string}} [options]  `dir` must be empty or the
- *   folder of an earlier server; `tls` makes it take encrypted connections only; `login` makes it ask for one; `isMeasured` gives it more
- *   memory; `settings` are more lines of its configuration, which say how it syncs
+ *   folder of an earlier server, and makes it safe against `kill`; `tls` makes it take encrypted connections only; `login` makes it ask
+ *   for one; `isMeasured` gives it more memory; `settings` are more lines of its configuration, which say how it syncs
  * @returns {Promise<CassandraServer>} started
  */
 export async function startCassandra ({ dir, tls = false, login = false, isMeasured = false, settings = SYNC } = {}) {
@@ -127,7 +127,8 @@ ${certificates
       '-Dcassandra.ring_delay_ms=100',
       '-Dcassandra.skip_wait_for_gossip_to_settle=0',
       '-Dcassandra.superuser_setup_delay_ms=0',
-      ...isMeasured ? [] : ['-Dcassandra.test.flush_local_schema_changes=false'] // its log has it; a table takes a quarter of the time
+      // A table takes a quarter of the time; but a server that is killed forgets those that it made last, with their rows.
+      ...dir ? [] : ['-Dcassandra.test.flush_local_schema_changes=false']
     ],
     folder,
     port,
