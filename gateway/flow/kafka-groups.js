@@ -12,6 +12,7 @@ import { nodesOf, reachedFrom } from './wiring.js'
  */
 
 const KAFKA_IN = 'sluice-kafka-in'
+const DEFAULT_GROUP = 'sluice'
 const SINK_TYPES = new Set(Object.keys(sinkTypes).map(type => `sluice-${type}`))
 
 /** @param {Config[]} configs  of all nodes @returns {[Member, Member][]} */
@@ -28,8 +29,6 @@ export function groupsAtOdds (configs) {
     .filter(other => other.place === one.place && other.sinks !== one.sinks && areShared(one.config, other.config))
     .map(other => /** @type {[Member, Member]} */ ([one, other])))
 }
-
-const DEFAULT_GROUP = 'sluice'
 
 /** @param {Config} [server] */
 function clusterOf ({ host = '', port = '' } = {}) {
