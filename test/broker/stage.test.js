@@ -220,19 +220,6 @@ describe('stage out, clause by clause', () => {
     expect(rig.logged.join('\n')).to.include('SLUICE_SET_BACK')
   })
 
-  it('names each of two databases that are set back at once', async () => {
-    const { stage, requiredSinks } = await rig.openStage()
-    requiredSinks.wire([wired, { ...wired, sink: 'other', label: 'archive' }])
-    const sent = await rig.listen('sluice/v2/gw/data/press')
-    await produce(stage, 3)
-    await until(() => sent.length === 3)
-    for (const batches of [sent, sent.slice(0, 1)]) {
-      for (const sink of ['db', 'other']) localCommits.publish({ consumer: 'gw', sink, gateway: 'gw', commit: commitOf(batches) })
-    }
-    await until(() => stage.state.setBack === 2)
-    expect(rig.logged.filter(line => line.includes('SLUICE_SET_BACK'))).to.have.length(2)
-  })
-
   it('stages a batch again whose identity another batch has in a database, and raises an alarm', async () => {
     const { stage } = await rig.openStage()
     await rig.announce('other')
