@@ -2,9 +2,9 @@
  * What should never happen, and what somebody may have to look into: counted, each kind logged at once and then now and then.
  *
  * @typedef {'clashes'|'setBack'|'strangers'|'impossible'|'tooBig'|'doubts'} Alarm
- *   `clashes`: another batch has the identity of one of ours; `setBack`: a database has less than before; `strangers`: messages under
- *   names that are not theirs; `impossible`: messages that make no sense, or exceed their bounds; `tooBig`: rows that no broker passes on;
- *   `doubts`: what a database is said to have cannot be verified, however often it is asked for
+ *   `clashes`: another batch has the identity of one of ours, or another gateway that of this one; `setBack`: a database has less than
+ *   before; `strangers`: messages under names that are not theirs; `impossible`: messages that make no sense, or exceed their bounds;
+ *   `tooBig`: rows that no broker passes on; `doubts`: what a database is said to have cannot be verified, however often it is asked for
  */
 
 const SILENCE_MS = 60_000

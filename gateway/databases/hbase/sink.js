@@ -3,6 +3,7 @@ import { withDefaults } from '../../base/defaults.js'
 import { AnswerError } from '../http.js'
 import { BatchKeys } from '../keyed/batch-keys.js'
 import { keyedSink } from '../keyed/sink.js'
+import { setOf } from '../record-set.js'
 import { isRefusal } from '../refusal.js'
 import { UPSERT } from '../upsert/layout.js'
 import { beganMs, findCommits, leaveCommits, mergeCommits, nameStore, prepareCommits, readCommits } from './commit-records.js'
@@ -36,8 +37,14 @@ export function isTransient (error) {
 export async function open (given, { server }) {
   const options = /** @type {any} */ (withDefaults(schema, given))
   const keys = new BatchKeys()
+  let known = setOf([])
   /** @type {Promise<number>|null} */
   let began = null
+  const read = async () => {
+    const records = await readCommits(server)
+    known = setOf(records)
+    return records
+  }
   /** @type {import('../keyed/sink.js').Storage<import('./connection.js').HbaseServer, import('./tables.js').Plan>} */
   const storage = {
     dialect,
@@ -48,9 +55,13 @@ export async function open (given, { server }) {
       signal?.throwIfAborted()
       return work(server)
     },
-    prepareCommits,
-    readCommits,
+    async prepareCommits () {
+      await prepareCommits(server)
+      await read()
+    },
+    readCommits: read,
     nameStore,
+    known: () => known,
     find: findCommits,
     leave: leaveCommits,
     merge: mergeCommits,

@@ -67,7 +67,9 @@ export function keyedSink (options, storage) {
  */
 async function write (storage, check, session, { batches, wanted, previous, places, probe, signal }) {
   const known = storage.known?.(session)
-  const held = known ?? setOf(await storage.find(session, [...previous, ...wanted.values()]))
+  // Rows that were staged before have other keys now: another sink may have stored them since memory was filled.
+  const wereStaged = batches.some(({ identity }) => identity?.ancestors)
+  const held = known && !wereStaged ? known : setOf(await storage.find(session, [...previous, ...wanted.values()]))
   const decision = decide(batches, wanted, claim => held.find(claim), probe)
   const { fresh, duplicates, clashes, records } = decision
   const found = !known || check.isDue(duplicates.length + clashes.length > 0) ? previous : []
