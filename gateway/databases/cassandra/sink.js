@@ -70,8 +70,6 @@ export async function open (given, { server }) {
     leave: (client, records) => insertCommits(client, server, records),
     merge: (client, merged) => mergeCommits(client, server, merged),
     prepareTable: (client, name, arranged, withSource) => prepareTable(client, server, { name, arranged, withSource }, options),
-    // The server removes by itself what is too old.
-    agingTable: async () => null,
     async store (client, places, { probe, signal }) {
       for (const [plan, its] of Map.groupBy(places, place => place.plan)) {
         const batches = its.map(({ arranged }) => arranged)
