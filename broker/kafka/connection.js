@@ -1,5 +1,6 @@
 import { connect as server } from '../../gateway/databases/kafka/connection.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
+import { reasonOf } from '../../gateway/kafka/client.js'
 import { KafkaLink } from './link.js'
 
 /**
@@ -63,7 +64,7 @@ export class KafkaConnection {
 
 /** @param {unknown} error @param {string} place */
 function failure (error, place) {
-  return new SluiceError('SLUICE_BROKER_CONNECTION', `The connection to ${place} failed: ${describe(error)}.`, {
+  return new SluiceError('SLUICE_BROKER_CONNECTION', `The connection to ${place} failed: ${describe(reasonOf(error))}.`, {
     cause: error, fix: 'It is tried again without end.'
   })
 }

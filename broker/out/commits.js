@@ -108,7 +108,7 @@ export class Commits {
       const loss = isOther ? 'is another one than before' : 'has less than before'
       delivered.stored(key.split('/')[0], epochs)
       if (isOther || isLess) {
-        alarms.raise('setBack', 'SLUICE_SET_BACK', `The database of "${label}" (${key}) ${loss}. What it lacks is sent again.`)
+        alarms.raise('setBack', 'SLUICE_SET_BACK', `The database of "${label}" (${key}) ${loss}. What it lacks is sent again.`, 1, key)
       }
       if (doubts.length > 0) onDoubt()
       if (lasting.length > 0) {

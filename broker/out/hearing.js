@@ -5,12 +5,16 @@ import { filters, gatewayTopics, parseTopic } from '../topics.js'
 /** How long a broker may take to pass on what it has retained; one that does not let us hear ourselves takes that long every time. */
 const PATIENCE_MS = 5000
 
+/** Whoever has heard another under its identity lets that one hear itself, too; so they go on as long as there are two. */
+const ANSWER_MS = 10_000
+
 /**
  * @typedef {object} Heard  what to do with what is heard
  * @property {(payload: Buffer) => void} head  the own one, as the broker had it
  * @property {(consumer: string, reader: string, payload: Buffer) => void} sinks
  * @property {(consumer: string, sink: string, payload: Buffer) => void} commit
  * @property {(consumer: string, reader: string, payload: Buffer) => void} resend
+ * @property {() => void} other  another is there under this identity. Brokers of MQTT do not let two in, others may
  * @property {(error: unknown, topic: string) => void} broken  one of these has thrown
  * @property {(how: {isNewSession: boolean}) => void} ready  what is retained has been heard; after each connecting
  * @property {() => void} gone  the connection is
@@ -33,8 +37,12 @@ export class Hearing {
   /** @type {Buffer|null} */
   #head = null
   #retained = 0
+  /** What it says begins with that. */
+  #voice = randomUUID()
   /** @type {Map<string, () => void>} by what was said */
   #echoes = new Map()
+  /** @type {NodeJS.Timeout|undefined} */
+  #answer
   #options
   #topics
 
@@ -87,6 +95,8 @@ export class Hearing {
   #end () {
     this.#turn++
     this.isReady = this.isConnected = false
+    clearTimeout(this.#answer)
+    this.#answer = undefined
     for (const resolve of this.#echoes.values()) resolve()
   }
 
@@ -105,11 +115,11 @@ export class Hearing {
 
   /** @param {number} patienceMs */
   async #echo (patienceMs) {
-    const word = randomUUID()
+    const word = this.#voice + randomUUID()
     const { promise, resolve } = Promise.withResolvers()
     this.#echoes.set(word, () => resolve(undefined))
     const timer = setTimeout(resolve, patienceMs)
-    this.#options.client.publish(this.#topics.echo, word, { qos: 1 })
+    this.#say(word)
     await promise
     clearTimeout(timer)
     this.#echoes.delete(word)
@@ -119,7 +129,7 @@ export class Hearing {
   #onMessage = (topic, payload, { retain }) => {
     const { gateway, heard } = this.#options
     if (retain) this.#retained++
-    if (topic === this.#topics.echo) return this.#echoes.get(String(payload))?.()
+    if (topic === this.#topics.echo) return this.#hearEcho(String(payload))
     if (topic === this.#topics.head) {
       if (retain) this.#head = payload
       return
@@ -128,6 +138,22 @@ export class Hearing {
     if (about?.kind === 'sinks') this.#pass(topic, () => heard.sinks(about.consumer, about.reader, payload))
     if (about?.kind === 'commit' && about.gateway === gateway) this.#pass(topic, () => heard.commit(about.consumer, about.sink, payload))
     if (about?.kind === 'resend' && about.gateway === gateway) this.#pass(topic, () => heard.resend(about.consumer, about.reader, payload))
+  }
+
+  /** Before it is ready, that may be what an earlier run of this gateway has said. @param {string} word */
+  #hearEcho (word) {
+    this.#echoes.get(word)?.()
+    if (word.startsWith(this.#voice) || !this.isReady) return
+    this.#options.heard.other()
+    this.#answer ??= setTimeout(() => {
+      this.#answer = undefined
+      this.#say(this.#voice)
+    }, ANSWER_MS).unref()
+  }
+
+  /** @param {string} word */
+  #say (word) {
+    this.#options.client.publish(this.#topics.echo, word, { qos: 1 })
   }
 
   /** @param {string} topic @param {() => void} work */

@@ -208,6 +208,7 @@ export class Stage extends EventEmitter {
       sinks: (consumer, reader, payload) => requiredSinks.heard(consumer, reader, payload),
       commit: (consumer, sink, payload) => this.commits.hear(consumer, sink, payload),
       resend: (consumer, reader, payload) => this.#resend(consumer, reader, payload),
+      other: () => this.alarms.raise('clashes', 'SLUICE_BROKER_TAKEN_OVER', anotherOf(this.#options.gateway)),
       broken: (error, topic) => this.alarms.raise('impossible', 'SLUICE_PROTOCOL', `A message on ${topic} was ignored: ${describe(error)}`),
       ready: how => {
         this.#isHeard.yet = true
@@ -236,4 +237,10 @@ export class Stage extends EventEmitter {
     }
     this.sender.wake()
   }
+}
+
+/** @param {string} gateway */
+function anotherOf (gateway) {
+  return `Another gateway has the id of this one, "${gateway}", on its broker. Give each its own: delete sluice/gateway-id in the data ` +
+    'folder that is a copy, and start it again.'
 }

@@ -18,7 +18,7 @@ import { addHashes, subtractHashes } from '../../gateway/batch/hashes.js'
  * @property {RangeSet} doubt
  * @property {number} [doubted]  so many answers in a row have left something in doubt
  * @property {boolean} [isSaved]  an earlier run was told so, and this one has not been
- * @property {Map<number, number>} [readings]  the newest of each process that has reported one
+ * @property {Map<number, {count: number, stored: RangeSet}>} [readings]  the newest of each process that has reported one
  *
  * @typedef {{store: string, forgottenMs?: number, streams: WeakMap<Stream, Known>, outcomes: Map<string, Outcome>}} Reading  `outcomes`: by
  *   source
@@ -30,7 +30,8 @@ import { addHashes, subtractHashes } from '../../gateway/batch/hashes.js'
  * @property {{stream: Stream, seq: number}[]} clashes
  * @property {boolean} isOther  it is of another database than the one before
  * @property {boolean} isMore  it has something of what is held that was not known to be there
- * @property {boolean} isLess  it lacks something of what is held that was there before
+ * @property {boolean} isLess  it lacks something of what is held that was there before, as the same process has said: of two members of a
+ *   group, each of which reads for itself, the one may say late what it has read before the other
  */
 
 /** Of what a database has nothing of. @type {Outcome} */
@@ -69,12 +70,15 @@ export class Confirmations {
     for (const [stream, sums] of reported) {
       const known = streams.get(stream)
       const readings = known?.readings ?? new Map()
-      if (!isNews(readings, reading)) continue
+      const [process, count] = reading ?? [0, 0]
+      const own = readings.get(process)
+      if (own && count < own.count) continue
       const { clashing, ...now } = verify(stream, sums, known?.sums)
       const doubted = now.doubt.ranges.length > 0 ? (known?.doubted ?? 0) + 1 : 0
+      note(readings, process, { count, stored: now.stored })
       streams.set(stream, { ...now, readings, doubted })
       verified.isMore ||= lacks(stream, known?.stored ?? new RangeSet(), now.stored)
-      verified.isLess ||= lacks(stream, setOf(sums), known?.stored)
+      verified.isLess ||= lacks(stream, setOf(sums), own?.stored ?? known?.stored)
       const { source: { name: source }, epoch } = stream
       const doubts = now.doubt.ranges.map(([first, last]) => ({ source, epoch, first, last }))
       verified.doubts.push(...doubts)
@@ -202,13 +206,11 @@ function isProved (stream, [first, last, hash], known) {
   }
 }
 
-/** @param {Map<number, number>} readings  gets it, where it is @param {ReadingNumber} [reading] */
-function isNews (readings, [process, count] = [0, 0]) {
-  if (count < (readings.get(process) ?? 0)) return false
+/** @param {NonNullable<Known['readings']>} readings @param {number} process @param {{count: number, stored: RangeSet}} its */
+function note (readings, process, its) {
   readings.delete(process)
-  readings.set(process, count)
+  readings.set(process, its)
   for (const oldest of [...readings.keys()].slice(0, -MAX_PROCESSES)) readings.delete(oldest)
-  return true
 }
 
 /**

@@ -17,13 +17,14 @@ export class SluiceError extends Error {
 }
 
 /**
- * One line about any thrown value, its code first where it has one.
+ * One line about any thrown value, its code first where it has one. What others say comes without its full stop: we put it into sentences.
  * @param {unknown} error
  * @returns {string}
  */
 export function describe (error) {
   if (!(error instanceof Error)) return String(error)
   const { code } = /** @type {{code?: string}} */ (error)
-  const text = error.message || (error instanceof AggregateError ? error.errors.map(describe).join('; ') : error.name)
+  const said = error.message || (error instanceof AggregateError ? error.errors.map(describe).join('; ') : error.name)
+  const text = error instanceof SluiceError ? said : said.replace(/\.\s*$/, '')
   return code && !text.includes(code) ? `${code}: ${text}` : text
 }

@@ -68,9 +68,9 @@ export const alarmCount = {
 /** @type {Kind<{count: number}>} */
 export const alarm = {
   title: 'Alarms of spools',
-  about: 'What should never happen: `clashes` (the identity of a batch is taken by another), `set_back` (a database has less than ' +
-    'before), `strangers` and `impossible` (messages under names that are not theirs, or that make no sense), `too_big` (rows that no ' +
-    'broker passes on), `doubts` (what a database has cannot be verified).',
+  about: 'What should never happen: `clashes` (the identity of a batch, or of the gateway, is taken by another), `set_back` (a ' +
+    'database has less than before), `strangers` and `impossible` (messages under names that are not theirs, or that make no sense), ' +
+    '`too_big` (rows that no broker passes on), `doubts` (what a database has cannot be verified).',
   labels: ['stage', 'kind'],
   metrics: [['sluice_spool_alarms_total', 'counter', '', 'How often it has happened since the start.', 'count']]
 }

@@ -187,7 +187,7 @@ export function statusOf ({ stage: { state }, link: { connection, flaw } }, refu
   const { clashes, setBack, strangers, impossible, tooBig, doubts } = state
   const losses = counted({
     'rows lost': lostRows, 'rows dropped': droppedRows, 'rows refused': refused.rows, clashes, refused: refused.values,
-    'too big': tooBig, 'databases set back': setBack, 'not verified': doubts, 'messages of strangers': strangers,
+    'too big': tooBig, 'set-backs of databases': setBack, 'not verified': doubts, 'messages of strangers': strangers,
     'impossible messages': impossible
   })
   const unstored = `${measure(unstoredBytes, 'B')} to store`

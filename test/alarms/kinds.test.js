@@ -138,7 +138,7 @@ describe('Kinds of alarms', () => {
         'messages-refused warning: in could not make rows of what it gets: 11 refusals',
         'rows-refused problem: in could not accept 12 rows, and nothing keeps them',
         'parked warning: 8 rows behind in reach no sink, and wait for a deploy',
-        'identity-clash problem: 1 batch of out found their place taken by others',
+        'identity-clash problem: out found its identity used by others: 1 message',
         'set-back warning: A database behind out was set back: what the spool still has is stored again',
         'strangers warning: out was told by strangers what is stored: 2 messages ignored',
         'impossible warning: out has ignored 3 messages that made no sense',

@@ -91,6 +91,16 @@ describe('QuestDB sink', () => {
     }
   })
 
+  it('loses nothing over a connection that has written to a table that was dropped, when a reading has found that out', async () => {
+    const sink = await openSink({ connections: 1 })
+    await sink.write([batchOf([1], { identity: identity(0) })])
+    for (const table of ['press', 'sluice_commits']) await query(`DROP TABLE ${table}`)
+    await failureOf(() => sink.committed())
+    await sink.committed()
+    expect(await sink.write([batchOf([2], { identity: identity(1) })])).to.deep.equal(ALL_NEW)
+    expect((await rows('press')).map(({ force }) => force)).to.deep.equal([2])
+  })
+
   it('knows after a restart what an acknowledged write has left', async () => {
     const batch = batchOf([1, 2], { identity: identity(0) })
     await (await openSink()).write([batch])

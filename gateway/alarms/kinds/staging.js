@@ -189,9 +189,9 @@ export const stagingKinds = {
       }))
   },
   'identity-clash': happening('identity-clash', 'clashes', {
-    when: 'The identity of a batch is taken by another: two gateways have one id, or a spool was copied.',
+    when: 'The identity of a gateway, or of a batch, is taken by another: two gateways have one id, or a spool was copied.',
     level: 'problem',
-    of: 'batches'
+    of: 'messages'
   }),
   'set-back': happening('set-back', 'setBack', {
     when: 'A database has less than it had, as after a backup was played back; what the spool still has is sent again.',

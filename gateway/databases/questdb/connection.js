@@ -42,6 +42,8 @@ export class QuestdbServer {
   #options
   /** @type {HttpClient|null} */
   #client = null
+  /** Their ids, as they were found last. @type {Map<string, number>} */
+  #tables = new Map()
 
   /** @param {QuestdbOptions} options */
   constructor (options) {
@@ -90,6 +92,17 @@ export class QuestdbServer {
       }
       await sleep(APPLY_PAUSE_MS, undefined, { signal })
     }
+  }
+
+  /**
+   * Of a table that was made again, a connection that had written to the former one acknowledges lines, and loses them.
+   * @param {string} table
+   * @param {number} id
+   */
+  async found (table, id) {
+    const before = this.#tables.get(table) ?? id
+    this.#tables.set(table, id)
+    if (id !== before) await this.close()
   }
 
   /** @param {{signal?: AbortSignal}} [options] */

@@ -44,17 +44,14 @@ async function tableOf (server, name) {
 }
 
 /**
- * Of a line for a table that is gone, the server would make a table, in which rows are not told apart; and of one that was made again, a
- * connection that had written to the former one acknowledges lines, and loses them.
+ * Of a line for a table that is gone, the server would make a table, in which rows are not told apart.
  * @param {QuestdbServer} server
  * @param {{table: string, id: number}[]} known  as they were when they were looked at
  */
 export async function checkTables (server, known) {
   const ids = await idsOf(server, known.map(({ table }) => table))
   const gone = known.find(({ table, id }) => ids.get(table) !== id)
-  if (!gone) return
-  await server.close()
-  throw new Error(`the table "${gone.table}" was dropped or made again`)
+  if (gone) throw new Error(`the table "${gone.table}" was dropped or made again`)
 }
 
 /** Of those that tell rows apart. @param {QuestdbServer} server @param {string[]} tables @returns {Promise<Map<string, number>>} */
@@ -64,9 +61,11 @@ async function idsOf (server, tables) {
   return new Map(rows.map(([name, id]) => [name, id]))
 }
 
-/** @param {QuestdbServer} server @param {string} table */
+/** For writes to it. @param {QuestdbServer} server @param {string} table */
 export async function idOf (server, table) {
-  return (await idsOf(server, [table])).get(table) ?? -1
+  const id = (await idsOf(server, [table])).get(table) ?? -1
+  await server.found(table, id)
+  return id
 }
 
 /**
