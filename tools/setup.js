@@ -34,7 +34,7 @@ const SERVERS = [
   { packages: ['python3-pip'], program: 'pip3', skipped: 'Modbus, DBC and Sparkplug against independent programs' },
   { packages: ['faketime'], program: 'faketime', skipped: 'a machine whose clock is not set' },
   { packages: ['default-jre-headless'], program: 'java', skipped: 'Cassandra and Kafka sinks and kill tests' },
-  { packages: ['default-jdk-headless'], program: 'javac', isForEngines: true, skipped: 'the job of engines/flink' },
+  { packages: ['default-jdk-headless'], program: 'javac', isForEngines: true, skipped: 'the job of engines/flink, a test of HBase' },
   { packages: ['maven'], program: 'mvn', skipped: 'Cassandra and Kafka sinks and kill tests' },
   { packages: ['systemd'], program: 'systemd-notify', skipped: 'what a gateway tells systemd' },
   { packages: ['chromium'], program: 'chromium', skipped: 'browser tests' }

@@ -3,7 +3,7 @@ import { Batch } from '../../gateway/batch/batch.js'
 import { isTransient } from '../../gateway/databases/hbase/sink.js'
 import { batchOf, failureOf, identity, T0, withLongTexts } from '../databases/contract/batches.js'
 import { sinkContract } from '../databases/contract/contract.js'
-import { keyedContract } from '../databases/contract/keyed.js'
+import { keyedContract, SELDOM_DIFFERS, seldomTest } from '../databases/contract/keyed.js'
 import { upsertContract } from '../databases/contract/upserts.js'
 import { writerContract } from '../databases/contract/writer.js'
 import { HbaseDatabase } from './hbase-database.js'
@@ -41,7 +41,7 @@ describe('HBase sink', () => {
     layouts: ['narrow'],
     nan: NaN,
     ignoresCase: false,
-    differs: {}
+    differs: SELDOM_DIFFERS
   })
 
   it('reads on where it was when the server has forgotten the scanner', async function () {
@@ -60,6 +60,28 @@ describe('HBase sink', () => {
     }
     expect(pages).to.be.above(1)
     expect([keys.length, new Set(keys).size]).to.deep.equal([count, count])
+  })
+
+  it('fails where a region is away, and does not take that for the end of the table', async function () {
+    this.timeout(240_000)
+    const count = 50_000
+    await (await openSink()).write([batchOf(Array.from({ length: count }, (_, i) => i), { identity: identity(0) })])
+    const table = `${database.namespace}:press`
+    let found = 0
+    const read = async (/** @type {() => Promise<void>} */ begun) => {
+      found = 0
+      for await (const page of database.connect().scan('press', {})) {
+        if (found === 0) await begun()
+        found += page.length
+      }
+    }
+    const error = await failureOf(() => read(() => database.server.regions('unassign', table)))
+    expect(error.code).to.equal('SLUICE_SINK_HBASE')
+    expect(found).to.be.within(1, count - 1)
+    expect(await failureOf(() => read(async () => {}))).to.have.property('code', 'SLUICE_SINK_HBASE')
+    await database.server.regions('assign', table)
+    await read(async () => {})
+    expect(found).to.equal(count)
   })
 
   it('reads a table that is closed to be changed, and prepares in it, without an error', async function () {
@@ -105,6 +127,19 @@ describe('HBase sink', () => {
     expect(new Set(statuses)).to.deep.equal(new Set([200]))
     expect(await rows('press')).to.have.length(count)
   })
+
+  it('looks for what another sink has stored of rows that were staged again under another identity', async () => {
+    const [sink, other] = [await openSink(), await openSink()]
+    await sink.committed()
+    const batch = batchOf([1, 2], { identity: { ...identity(0), hash: 5, rows: 2 } })
+    await other.write([batch])
+    const { epoch, seq } = identity(0)
+    const again = batchOf([1, 2], { identity: { ...identity(1), hash: 6, rows: 2, ancestors: [{ epoch, seq, hash: 5 }] } })
+    expect(await sink.write([again])).to.deep.equal({ duplicates: [again], clashes: [] })
+    expect(await rows('press')).to.have.length(2)
+  })
+
+  seldomTest({ open: openSink, isTransient, forget: forgetRecords })
 
   writerContract({
     open: openSink,

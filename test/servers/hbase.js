@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { hbase, jarsOf, missingJava } from './java/jars.js'
 import { machine } from './java/machine.js'
 import { freePort } from './ports.js'
@@ -16,6 +19,7 @@ import { freePort } from './ports.js'
  * @property {() => Promise<void>} start  waits until it stores and reads; recovers after `kill`
  * @property {() => Promise<void>} stop  shuts down cleanly
  * @property {() => Promise<void>} kill  SIGKILL
+ * @property {(how: 'assign'|'unassign', table: string) => Promise<void>} regions  of a table, which nobody serves, or all again
  * @property {() => Promise<void>} remove  stops it and removes its folder
  */
 
@@ -29,6 +33,9 @@ log4j.appender.out=org.apache.log4j.ConsoleAppender
 log4j.appender.out.layout=org.apache.log4j.PatternLayout
 log4j.appender.out.layout.ConversionPattern=%p %c{1}: %m%n
 `
+
+/** What the REST server cannot do. */
+const REGIONS = fileURLToPath(new URL('java/Regions.java', import.meta.url))
 
 const START_MS = 120_000
 const LOOK_MS = 100
@@ -114,6 +121,10 @@ export async function startHbase ({ dir, isMeasured = false } = {}) {
     },
     async stop () { await end('stop') },
     async kill () { await end('kill') },
+    async regions (/** @type {string} */ how, /** @type {string} */ table) {
+      const log = `-Dlog4j.configuration=file:${join(conf, 'log4j.properties')}`
+      await promisify(execFile)('java', [log, ...options, '-cp', setup.classPath, REGIONS, how, table])
+    },
     async remove () {
       await end('kill')
       await rm(folder, { recursive: true, force: true })

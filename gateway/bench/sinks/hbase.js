@@ -28,7 +28,7 @@ export const bench = {
     const own = connect({ ...login, connections: NAIVE_AT_ONCE })
     const address = { type: 'hbase', options: {}, login }
     const clear = async () => {
-      for (const name of await own.tables()) await own.drop(name)
+      await Promise.all((await own.tables()).map(name => own.drop(name)))
     }
     /** Into the table as our sink makes it. @param {Batch[]} batches */
     const rowsOf = async batches => {

@@ -102,23 +102,46 @@ export class HbaseServer {
   }
 
   /**
-   * Rows from one key up to another, in their order, page by page; all unless keys are given. Where regions are away for longer than the
-   * REST server tries, it says that there are no more: what must be whole takes `rows`.
+   * Rows from one key up to another, in their order, page by page; all unless keys are given. Where a region is away for longer than the
+   * REST server tries, it says that there are no more: this is believed once all regions answer, and another scanner finds none.
    * @param {string} table @param {{from?: Buffer, to?: Buffer, columns?: Buffer[]}} range @param {AbortSignal} [signal]
    * @returns {AsyncGenerator<FoundRow[], void, void>}
    */
   async * scan (table, { from, ...range }, signal) {
+    let hasAnswered = false
     for (let untilMs = patience(); ;) {
       try {
         for await (const page of this.#scanOnce(table, { from, ...range }, signal)) {
           yield page
           from = Buffer.concat([page[page.length - 1].key, NEXT])
           untilMs = patience()
+          hasAnswered = false
         }
-        return
+        if (hasAnswered) return
+        await this.#reach(table, from ?? NEXT, range.to, signal)
+        hasAnswered = true
       } catch (error) {
         await this.#pause(table, { error, statuses: LOST_SCANNER, untilMs, signal })
       }
+    }
+  }
+
+  /**
+   * Asks every region that may have rows from one key up to another.
+   * @param {string} table @param {Buffer} from @param {Buffer|undefined} to @param {AbortSignal} [signal]
+   */
+  async #reach (table, from, to, signal) {
+    const { Region: regions } = JSON.parse(String(await this.#ask({
+      method: 'GET', path: this.#path(table, 'regions'), headers: { accept: JSON_TYPE }, signal
+    })))
+    for (const region of regions) {
+      const [start, end] = [region.startKey, region.endKey].map(key => Buffer.from(key, 'base64'))
+      if ((to && start.compare(to) >= 0) || (end.length > 0 && end.compare(from) <= 0)) continue
+      const key = (start.compare(from) > 0 ? start : from).toString('base64url')
+      const path = `${this.#path(table, key)}?e=b64`
+      await this.#ask({ method: 'GET', path, headers: { accept: PROTOBUF }, signal }).catch(error => {
+        if (statusOf(error) !== 404) throw error // no row has this key
+      })
     }
   }
 

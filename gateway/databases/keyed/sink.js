@@ -75,7 +75,9 @@ export function keyedSink (options, storage) {
  * @param {import('../recorded/sink.js').Job<Plan>} job
  */
 async function write (storage, memory, session, { batches, wanted, previous, places, probe, signal }) {
-  const held = memory?.held ?? setOf(await storage.find(session, [...previous, ...wanted.values()]))
+  // Rows that were staged before have other keys now: another sink may have stored them since memory was filled.
+  const wereStaged = batches.some(({ identity }) => identity?.ancestors)
+  const held = memory && !wereStaged ? memory.held : setOf(await storage.find(session, [...previous, ...wanted.values()]))
   const decision = decide(batches, wanted, claim => held.find(claim), probe)
   const { fresh, duplicates, clashes, records } = decision
   const found = !memory || memory.check.isDue(duplicates.length + clashes.length > 0) ? previous : []
