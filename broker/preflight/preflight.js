@@ -7,7 +7,7 @@ import { gatewayTopics, ROOT } from '../topics.js'
 import { said } from '../../gateway/stats/phrases.js'
 import { checkAccess, checkEncryption, checkOpenness } from './access.js'
 import { finding, isError } from './finding.js'
-import { arrival, connected, nameOf, open, publishMany, within } from './probing.js'
+import { connected, nameOf, open, publishMany, within } from './probing.js'
 
 /**
  * @typedef {import('mqtt').MqttClient} MqttClient
@@ -33,6 +33,8 @@ const SESSION_SECONDS = 7 * 86_400
 const GOOD_PACKET_BYTES = 2 ** 20
 /** After an answer, nothing more comes after so long a silence. */
 const SILENCE_MS = 200
+/** What is kept may come so much later than that a subscription is accepted. */
+const LATE_MS = 1000
 /** A busy machine, or one far away, takes so long for a queue at most. */
 const SLOW_MS = 30_000
 const LAST = 'last'
@@ -141,9 +143,12 @@ async function keepsRetained (client, topic) {
   const ended = new Promise(resolve => client.once('close', () => resolve(false)))
   const published = client.publishAsync(topic, 'x', { qos: 1, retain: true }).then(() => true, () => false)
   if (!await within(Promise.race([published, ended]))) return false
-  const message = arrival(client, topic)
-  await within(client.subscribeAsync(topic, { qos: 1 }))
-  const isRetained = (await message)?.retain === true
+  const kept = new Promise(resolve => {
+    client.on('message', (where, _payload, { retain }) => { if (where === topic && retain) resolve(true) })
+  })
+  await within(client.subscribeAsync(topic, { qos: 1 }), SLOW_MS)
+  await within(client.publishAsync(`${topic}/answer`, '', { qos: 1 }), SLOW_MS) // most brokers answer in order, however late
+  const isRetained = await within(kept, LATE_MS).catch(() => false)
   await within(client.publishAsync(topic, '', { qos: 1, retain: true }))
   return isRetained
 }

@@ -1,5 +1,6 @@
-import { EventEmitter } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -49,6 +50,28 @@ describe('preflight', () => {
     expect(codes(report)).to.deep.equal(['info mqtt-3.1.1', 'info open-broker', 'info unseen'])
     await broker.close()
   })
+
+  it('does not say of a broker that answers late that it keeps no retained messages', async () => {
+    const broker = await startEmbeddedBroker({ port: 0 })
+    const proxy = createServer(near => {
+      const far = connect(broker.port, '127.0.0.1')
+      let lateMs = 0
+      near.on('data', bytes => {
+        if (bytes.includes('-retained')) lateMs = 1200 // less than a connection may take, which has two answers
+        far.write(bytes)
+      })
+      far.on('data', bytes => setTimeout(() => near.write(bytes), lateMs))
+      for (const [one, other] of [[near, far], [far, near]]) {
+        one.on('close', () => setTimeout(() => other.destroy(), lateMs)).on('error', () => {})
+      }
+    }).listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const { port } = /** @type {import('node:net').AddressInfo} */ (proxy.address())
+    const report = await preflight({ url: `mqtt://127.0.0.1:${port}` })
+    expect(codes(report)).to.not.include('error no-retained-messages')
+    proxy.close()
+    await broker.close()
+  }).timeout(60_000)
 
   it('does not take for lost what has come while the process stood still', async () => {
     const client = /** @type {import('mqtt').MqttClient} */ (/** @type {unknown} */ (new EventEmitter()))

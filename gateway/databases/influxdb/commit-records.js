@@ -21,8 +21,6 @@ import { rowsOf } from './connection.js'
 
 const [, ...NUMBERS] = RECORD_NUMBERS
 
-const NO_SUMS = { hash: 0, staged: 0, stored: 0, dead: 0, before: 0 }
-
 /** The series of the database's id. */
 const STORE = 'store'
 
@@ -54,7 +52,7 @@ export class CommitRecords {
   }
 
   /**
-   * The records of those that have one: as much of them as is known without asking for more.
+   * The records of those that have one.
    * @param {Claim[]} claims
    * @param {string} policy  of the rows
    * @returns {Promise<CommitRecord[]>}
@@ -62,12 +60,14 @@ export class CommitRecords {
   async find (claims, policy) {
     const { database, policy: own } = this.#place
     const found = await Promise.all(claims.map(async claim => {
-      const [record] = rowsOf(await this.#server.query(
-        `SELECT "last" FROM ${quoteTable(own, COMMITS_TABLE)} ` +
+      const [row] = rowsOf(await this.#server.query(
+        `SELECT ${NUMBERS.map(name => `"${name}"`).join(', ')} FROM ${quoteTable(own, COMMITS_TABLE)} ` +
         `WHERE "of" = '${hashOf({ ...claim, policy })}' AND time <= ${claim.seq} ORDER BY time DESC LIMIT 1`,
         { database }
       ))
-      return record ? [{ ...claim, ...NO_SUMS, policy, seq: Number(record.time), last: Number(record.last) }] : []
+      if (!row) return []
+      const { time: seq, last, hash, staged, stored, dead, before } = row
+      return [{ ...claim, policy, seq, last, hash, staged, stored, dead, before }]
     }))
     return found.flat()
   }
