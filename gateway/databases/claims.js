@@ -1,4 +1,5 @@
-import { countsRows, recordKey } from './commit-records.js'
+import { RangeSet } from '../batch/ranges.js'
+import { countsRows, recordKey, streamKey } from './commit-records.js'
 
 /**
  * Which batches of a write are stored, by the commit records that there are: the one place that decides it for all databases.
@@ -74,6 +75,13 @@ export function decide (batches, wanted, find, probe = false) {
     return isMoved.has(key) ? { ...record, staged: 0, stored: 0, dead: 0 } : record
   })
   return { fresh, duplicates, clashes, records, moved: records.filter(record => isMoved.has(recordKey(record))) }
+}
+
+/** Where the records are that hold these: in each stream, ranges of `seq`. @param {Claim[]} claims */
+export function rangesOf (claims) {
+  return Array.from(Map.groupBy(claims, streamKey).values(), its => ({
+    stream: its[0], ranges: new RangeSet(its.map(({ seq }) => [seq, seq])).ranges.map(range => range.map(Number))
+  }))
 }
 
 /** The identities under which the same rows were staged before. @param {Identity} identity @returns {Identity[]} */

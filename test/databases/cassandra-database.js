@@ -4,20 +4,22 @@ import { tableName } from '../../gateway/databases/cassandra/dialect.js'
 import { open } from '../../gateway/databases/cassandra/sink.js'
 import { missingCassandra, startCassandra } from '../servers/cassandra.js'
 import { requireServer } from '../servers/programs.js'
+import { plain, TestDatabase } from './test-database.js'
 
-/** A Cassandra server for the tests of a suite, and a keyspace for each of them. */
-export class CassandraDatabase {
+/**
+ * A Cassandra server for the tests of a suite, and a keyspace for each of them.
+ * @extends {TestDatabase<import('../../gateway/databases/cassandra/connection.js').CassandraServer>}
+ */
+export class CassandraDatabase extends TestDatabase {
   /** @type {import('../servers/cassandra.js').CassandraServer} */
   server = /** @type {any} */ (null)
   /** @type {cassandra.Client} */
   client = /** @type {any} */ (null)
-  /** @type {{close: () => Promise<void>}[]} */
-  #opened = []
   #tests = 0
 
   /** Call it within `describe`. */
   static inSuite () {
-    const database = new CassandraDatabase()
+    const database = new CassandraDatabase({ connect, open })
     before(async function () {
       this.timeout(300_000)
       requireServer(this, 'cassandra', missingCassandra())
@@ -31,9 +33,7 @@ export class CassandraDatabase {
       })
     })
     beforeEach(() => { database.#tests++ })
-    afterEach(async () => {
-      for (const each of database.#opened.splice(0)) await each.close()
-    })
+    afterEach(() => database.closeOpened())
     after(async function () {
       this.timeout(60_000)
       await database.client?.shutdown()
@@ -45,19 +45,8 @@ export class CassandraDatabase {
   /** Of the running test. */
   get keyspace () { return `test${this.#tests}` }
 
-  /** @param {object} [options]  of the server */
-  connect = (options = {}) => {
-    const connected = connect({ port: this.server.port, database: this.keyspace, ...options })
-    this.#opened.push(connected)
-    return connected
-  }
-
-  /** @param {object} [options]  of the sink and of the server */
-  openSink = async (options = {}) => {
-    const sink = await open(/** @type {any} */ (options), { server: this.connect(options) })
-    this.#opened.unshift(sink)
-    return sink
-  }
+  /** @override */
+  get options () { return { port: this.server.port, database: this.keyspace } }
 
   /** @param {string} statement  with $ for the keyspace @param {any[]} [parameters] @returns {Promise<Record<string, any>[]>} */
   query = async (statement, parameters = []) => {
@@ -83,11 +72,4 @@ export class CassandraDatabase {
       return { time, ...Object.fromEntries(Object.entries(values).map(([name, value]) => [name, plain(value)])) }
     })
   }
-}
-
-/** @param {any} value */
-function plain (value) {
-  if (typeof value === 'bigint') return BigInt.asIntN(53, value) === value ? Number(value) : value
-  if (typeof value === 'boolean') return Number(value)
-  return Buffer.isBuffer(value) ? `0x${value.toString('hex')}` : value
 }

@@ -1,41 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { Batch, pickOf, sliceOf } from '../../gateway/batch/batch.js'
+import { Batch, sliceOf } from '../../gateway/batch/batch.js'
 import { connect } from '../../gateway/databases/cassandra/connection.js'
 import { tableName } from '../../gateway/databases/cassandra/dialect.js'
 import { isTransient, open } from '../../gateway/databases/cassandra/sink.js'
 import { missingCassandra, startCassandra } from '../servers/cassandra.js'
 import { requireServer } from '../servers/programs.js'
 import { CassandraDatabase } from './cassandra-database.js'
-import { ALL_NEW, batchOf, failureOf, identity, T0 } from './contract/batches.js'
+import { batchOf, failureOf, identity, T0, withLongTexts } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
+import { keyedContract } from './contract/keyed.js'
 import { upsertContract } from './contract/upserts.js'
 import { writerContract } from './contract/writer.js'
 
 describe('Cassandra sink', () => {
   const database = CassandraDatabase.inSuite()
   const { openSink, query, rows } = database
+  const forget = () => query('TRUNCATE $.sluice_commits')
 
   // First: it stops the server, which starts the more slowly the more tables there are.
   writerContract({
     open: openSink,
     isTransient,
     rows,
-    poison: async (batches, isPoison) => {
-      const long = 'x'.repeat(5_000_000)
-      let first = 0
-      return batches.map(batch => {
-        const from = first
-        first += batch.rows
-        const texts = Array.from({ length: batch.rows }, (_, row) => isPoison(from + row) ? long : '')
-        return new Batch({
-          ...batch,
-          fields: [...batch.fields, { name: 'text', type: 'string' }],
-          columns: [...batch.columns, texts],
-          validity: [...batch.validity, null]
-        })
-      })
-    },
+    poison: async (batches, isPoison) => withLongTexts(batches, isPoison, 5_000_000),
     server: { stop: () => database.server.stop(), start: () => database.server.start() },
     wrong: [
       { what: 'a host that does not answer', options: { port: 1 }, tells: /ECONNREFUSED.*Check host and port/ },
@@ -79,7 +67,7 @@ describe('Cassandra sink', () => {
     open: openSink,
     isTransient,
     rows,
-    forget: () => query('TRUNCATE $.sluice_commits'),
+    forget,
     execute: query,
     noEmptyKey: true
   })
@@ -141,33 +129,7 @@ describe('Cassandra sink', () => {
     })
   })
 
-  describe('rows written earlier', () => {
-    for (const layout of ['wide', 'narrow']) {
-      it(`are written over after a crash before the commit record, also by what is left of their batch: ${layout}`, async () => {
-        const batch = new Batch({
-          source: 'press',
-          time: BigInt64Array.of(T0, T0, T0 + 1n),
-          fields: [{ name: 'a', type: 'float64' }, { name: 'b', type: 'int32' }],
-          columns: [Float64Array.of(1, 2, 3), Int32Array.of(4, 5, 6)],
-          identity: identity(0)
-        })
-        await (await openSink({ layout })).write([batch])
-        const before = await ids('press')
-        expect(before).to.have.length(layout === 'wide' ? 3 : 6)
-        await query('TRUNCATE $.sluice_commits')
-        const later = await openSink({ layout })
-        expect(await later.write([pickOf(batch, [0, 2])])).to.deep.equal(ALL_NEW)
-        expect(await ids('press')).to.deep.equal(before)
-      })
-    }
-
-    it('are not taken for those of another batch under the same identity, which is stored beside them', async () => {
-      await (await openSink()).write([batchOf([1, 2], { identity: { ...identity(0), hash: 1 } })])
-      await query('TRUNCATE $.sluice_commits')
-      expect(await (await openSink()).write([batchOf([3, 4], { identity: { ...identity(0), hash: 2 } })])).to.deep.equal(ALL_NEW)
-      expect((await rows('press')).map(({ force }) => force)).to.have.members([1, 2, 3, 4])
-    })
-  })
+  keyedContract({ open: openSink, stored: ids, forget })
 
   describe('tables', () => {
     const HOUR = 3_600_000_000_000n

@@ -8,6 +8,7 @@ import { poisoned } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
 import { retentionContract } from './contract/retention.js'
 import { writerContract } from './contract/writer.js'
+import { TestDatabase } from './test-database.js'
 
 /** @typedef {'modern'|'old'} Age */
 
@@ -22,18 +23,23 @@ const BYTES = ['bytes', 'noBytes', 'blob', 'value_bytes']
 const SELDOM = 'a query before each insert would cost a third of the throughput: "notices within a second that its table was set back, ' +
   'though nothing comes twice"'
 
-/** A server for the tests of a suite, and an empty database for each of them. */
-export class ClickhouseDatabase {
+/**
+ * A server for the tests of a suite, and an empty database for each of them.
+ * @extends {TestDatabase<import('../../gateway/databases/clickhouse/connection.js').ClickhouseServer>}
+ */
+export class ClickhouseDatabase extends TestDatabase {
   /** @type {import('../servers/clickhouse.js').ClickhouseServer} */
   server = /** @type {any} */ (null)
   /** What the sinks have warned of. @type {string[]} */
   warnings = []
   #age
-  /** @type {{close: () => Promise<void>}[]} */
-  #opened = []
 
   /** @param {Age} age */
   constructor (age) {
+    super({
+      connect,
+      open: (options, { server }) => open(options, { server, log: { info () {}, warn: text => { this.warnings.push(text) }, error () {} } })
+    })
     this.#age = age
   }
 
@@ -52,31 +58,17 @@ export class ClickhouseDatabase {
       await database.ask('CREATE DATABASE sluice', { database: 'default' })
     })
     afterEach(async () => {
-      for (const each of database.#opened.splice(0)) await each.close()
+      await database.closeOpened()
     })
     return database
   }
 
+  /** @override */
+  get options () { return this.login }
+
   get login () {
     const { port, user, password, database } = this.server
     return { host: '127.0.0.1', port, user, password, database }
-  }
-
-  /** Closed after the test. @param {object} [options] */
-  connect = options => {
-    const connected = connect({ ...this.login, ...options })
-    this.#opened.push(connected)
-    return connected
-  }
-
-  /** Closed after the test. @param {object} [options]  of the sink and its server */
-  openSink = async options => {
-    const sink = await open(
-      { ...options },
-      { server: this.connect(options), log: { info () {}, warn: text => { this.warnings.push(text) }, error () {} } }
-    )
-    this.#opened.unshift(sink)
-    return sink
   }
 
   /** An independent way in. @param {string} sql @param {Record<string, string>} [settings] */

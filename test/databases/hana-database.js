@@ -3,44 +3,37 @@ import { connect } from '../../gateway/databases/hana/connection.js'
 import { open } from '../../gateway/databases/hana/sink.js'
 import { startFakeHana } from '../servers/fake-hana.js'
 import { nameOfStored, storedName } from '../servers/fake-hana/sql.js'
+import { plain, TestDatabase } from './test-database.js'
 
-/** A fake of SAP HANA for each test of a suite. */
-export class HanaDatabase {
+/**
+ * A fake of SAP HANA for each test of a suite.
+ * @extends {TestDatabase<import('../../gateway/databases/hana/connection.js').HanaServer>}
+ */
+export class HanaDatabase extends TestDatabase {
   /** @type {Awaited<ReturnType<typeof startFakeHana>>} */
   server = /** @type {any} */ (null)
-  /** @type {{close: () => Promise<void>, remove?: () => Promise<void>}[]} */
-  #opened = []
 
   /** Call it within `describe`. */
   static inSuite () {
-    const database = new HanaDatabase()
+    const database = new HanaDatabase({ connect, open })
     beforeEach(async () => { database.server = await startFakeHana() })
     afterEach(async () => {
-      for (const each of database.#opened.splice(0)) await each.close()
+      await database.closeOpened()
       await database.server.remove()
     })
     return database
   }
 
-  /** @param {object} [options]  of the server */
-  connect = (options = {}) => {
+  /** @override */
+  get options () {
     const { port, user, password } = this.server
-    const connected = connect({ port, user, password, host: '127.0.0.1', tls: 'off', ...options })
-    this.#opened.push(connected)
-    return connected
-  }
-
-  /** @param {object} [options]  of the sink and of the server */
-  openSink = async (options = {}) => {
-    const sink = await open(/** @type {any} */ (options), { server: this.connect(options) })
-    this.#opened.unshift(sink)
-    return sink
+    return { port, user, password, host: '127.0.0.1', tls: 'off' }
   }
 
   /** On another server. */
   openElsewhere = async () => {
     const { port, remove } = await startFakeHana()
-    this.#opened.push({ close: remove })
+    this.keep({ close: remove })
     return this.openSink({ port })
   }
 
@@ -74,10 +67,4 @@ export class HanaDatabase {
       return Object.fromEntries(cells)
     })
   }
-}
-
-/** @param {any} cell */
-function plain (cell) {
-  if (typeof cell === 'bigint') return Number.isSafeInteger(Number(cell)) ? Number(cell) : cell
-  return cell instanceof Uint8Array ? `0x${Buffer.from(cell).toString('hex')}` : cell
 }

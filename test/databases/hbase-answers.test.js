@@ -11,6 +11,7 @@ const AT = '\n\tat org.apache.hadoop.hbase.client.Y.z(Y.java:1)\n\tat java.base/
 const STARTING = 'Unavailable\r\norg.apache.hadoop.hbase.client.RetriesExhaustedException: Failed after attempts=6, exceptions:\n' +
   '2026-11-28T21:14:20.870Z, RpcRetryingCaller{globalStartTime=2026-11-28T21:14:19.035Z, pause=100, maxAttempts=6}, ' +
   `org.apache.hadoop.hbase.ipc.ServerNotRunningYetException: Server is not running yet${AT}`
+const UNSERVED = `Unavailable\r\norg.apache.hadoop.hbase.NotServingRegionException: x:press,,1.c6. is not online on a,1,1${AT}`
 const DISABLED = `Unavailable\r\norg.apache.hadoop.hbase.TableNotEnabledException: x:press is disabled.${AT}`
 
 /** A fake: a REST server that answers as HBase's does. */
@@ -49,6 +50,8 @@ describe('What a REST server of HBase answers', () => {
       .and.to.include(log)
     answers = [[503, STARTING]]
     expect((await put()).message).to.include(`answers 503: ServerNotRunningYetException: Server is not running yet. ${log}`)
+    answers = [[503, UNSERVED]]
+    expect((await put()).message).to.match(/is not online on a,1,1\. .* may be disabled: .* by enable 'x:press'\.$/)
     answers = [[503, DISABLED]]
     expect((await put()).message).to.match(/answers 503: TableNotEnabledException: x:press is disabled\. .* by enable 'x:press'\.$/)
   })

@@ -2,19 +2,21 @@ import { open } from '../../gateway/databases/influxdb/sink.js'
 import { connect } from '../../gateway/databases/influxdb/connection.js'
 import { missingInfluxdb, startInfluxdb } from '../servers/influxdb.js'
 import { requireServer } from '../servers/programs.js'
+import { TestDatabase } from './test-database.js'
 
-/** A server for the tests of a suite, and a database for each of them. */
-export class InfluxdbDatabase {
+/**
+ * A server for the tests of a suite, and a database for each of them.
+ * @extends {TestDatabase<import('../../gateway/databases/influxdb/connection.js').InfluxdbServer>}
+ */
+export class InfluxdbDatabase extends TestDatabase {
   /** @type {import('../servers/influxdb.js').InfluxdbServer} */
   server = /** @type {any} */ (null)
   name = ''
   #databases = 0
-  /** @type {{close: () => Promise<void>}[]} */
-  #opened = []
 
   /** Has mocha start it, and drop each test's database. */
   static inSuite () {
-    const database = new InfluxdbDatabase()
+    const database = new InfluxdbDatabase({ connect, open })
     before(async function () {
       requireServer(this, 'influxdb', missingInfluxdb())
       database.server = await startInfluxdb()
@@ -25,13 +27,10 @@ export class InfluxdbDatabase {
     return database
   }
 
-  /** @param {object} [options]  of the server or the sink */
-  openSink = async (options = {}) => {
+  /** @override */
+  get options () {
     const { port, user, password } = this.server
-    const server = connect({ host: '127.0.0.1', port, user, password, database: this.name, ...options })
-    const sink = await open({ ...options }, { server })
-    this.#opened.push(sink, server)
-    return sink
+    return { host: '127.0.0.1', port, user, password, database: this.name }
   }
 
   /** @param {import('../../gateway/batch/batch.js').Batch[]} batches */
@@ -63,7 +62,7 @@ export class InfluxdbDatabase {
   }
 
   async #close () {
-    for (const each of this.#opened.splice(0)) await each.close()
+    await this.closeOpened()
     await this.server.query(`DROP DATABASE "${this.name}"`)
   }
 }

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { Batch, pickOf, sliceOf } from '../../gateway/batch/batch.js'
+import { pickOf, sliceOf } from '../../gateway/batch/batch.js'
 import { Numbering } from '../../gateway/batch/numbering.js'
 import { isTransient } from '../../gateway/databases/influxdb/sink.js'
 import { deadLetter, toBatches } from '../../gateway/dead-letters/dead-letter.js'
 import { startInfluxdb } from '../servers/influxdb.js'
-import { at, batchOf, EPOCH, failureOf, identity, rangesOf, rowOf, T0 } from './contract/batches.js'
+import { at, batchOf, EPOCH, failureOf, identity, rangesOf, rowOf, T0, withPoison } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
 import { retentionContract } from './contract/retention.js'
 import { writerContract } from './contract/writer.js'
@@ -82,12 +82,7 @@ describe('InfluxDB sink', () => {
     rows,
     async poison (batches, isPoison) {
       await database.server.query(`CREATE DATABASE "${database.name}" WITH DURATION ${daysSince(T0) + 1000}d`)
-      let first = 0
-      return batches.map(batch => {
-        const from = first
-        first += batch.rows
-        return new Batch({ ...batch, time: batch.time.map((time, i) => isPoison(from + i) ? BigInt(from + i) : time) })
-      })
+      return withPoison(batches, isPoison, ({ time }, isOne) => ({ time: time.map((its, row) => isOne(row) ? BigInt(row) : its) }))
     },
     server: { stop: () => database.server.stop(), start: () => database.server.start() },
     wrong: [

@@ -6,21 +6,23 @@ import { constantOf, valuesOf, wideColumns } from '../../gateway/databases/wide.
 import { jsonRow, KafkaReader } from '../servers/kafka-reader.js'
 import { missingKafka, startKafka } from '../servers/kafka.js'
 import { requireServer } from '../servers/programs.js'
+import { plain, TestDatabase } from './test-database.js'
 
 /** @typedef {import('../servers/kafka-reader.js').Found} Found */
 
-/** A Kafka for a suite, whose topics go after each test, and what is committed in it. */
-export class KafkaDatabase {
+/**
+ * A Kafka for a suite, whose topics go after each test, and what is committed in it.
+ * @extends {TestDatabase<import('../../gateway/databases/kafka/connection.js').KafkaServer>}
+ */
+export class KafkaDatabase extends TestDatabase {
   /** @type {import('../servers/kafka.js').KafkaServer} */
   server = /** @type {any} */ (null)
   /** @type {KafkaReader} */
   reader = /** @type {any} */ (null)
-  /** @type {{close: () => Promise<void>}[]} */
-  #opened = []
 
   /** Call it within `describe`. @param {object} [options]  of the server */
   static inSuite (options) {
-    const database = new KafkaDatabase()
+    const database = new KafkaDatabase({ connect, open })
     before(async function () {
       this.timeout(120_000)
       requireServer(this, 'kafka', missingKafka())
@@ -28,7 +30,7 @@ export class KafkaDatabase {
       await database.reconnect()
     })
     afterEach(async () => {
-      for (const each of database.#opened.splice(0)) await each.close()
+      await database.closeOpened()
       await database.clear()
     })
     after(async function () {
@@ -46,15 +48,8 @@ export class KafkaDatabase {
 
   get admin () { return this.reader.admin }
 
-  /** @param {object} [options]  of the server */
-  connect = (options = {}) => connect({ port: this.server.port, ...options })
-
-  /** @param {object} [options]  of the sink and of the server */
-  openSink = async (options = {}) => {
-    const sink = await open(/** @type {any} */ (options), { server: this.connect(options) })
-    this.#opened.unshift(sink)
-    return sink
-  }
+  /** @override */
+  get options () { return { port: this.server.port } }
 
   topics = () => this.reader.topics()
 
@@ -119,7 +114,5 @@ function cellOf (column, batch, row) {
   if (constant !== undefined) return constant
   const { values, valid } = valuesOf(column, batch)
   if (valid && valid[row] === 0) return undefined
-  const value = /** @type {any} */ (values)[row]
-  if (typeof value === 'bigint') return BigInt.asIntN(53, value) === value ? Number(value) : value
-  return value instanceof Uint8Array ? `0x${Buffer.from(value).toString('hex')}` : value
+  return plain(/** @type {any} */ (values)[row])
 }

@@ -4,7 +4,7 @@ import { topicName } from '../../gateway/databases/kafka/dialect.js'
 import { isTransient } from '../../gateway/databases/kafka/sink.js'
 import { decode } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { consumed } from '../servers/kafka-consumer.js'
-import { ALL_NEW, batchOf, failureOf, identity, rangesOf, rowOf, T0 } from './contract/batches.js'
+import { ALL_NEW, batchOf, failureOf, identity, rangesOf, rowOf, T0, withLongTexts } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
 import { restoreTest } from './contract/restore.js'
 import { writerContract } from './contract/writer.js'
@@ -30,16 +30,7 @@ describe('Kafka sink', () => {
     async poison (batches, isPoison) {
       const sink = await openSink({ table: 'poisoned' })
       await sink.prepare(batches)
-      let row = 0
-      return batches.map(batch => {
-        const texts = Array.from({ length: batch.rows }, () => isPoison(row++) ? 'x'.repeat(2 ** 20) : 'short')
-        return new Batch({
-          ...batch,
-          fields: [...batch.fields, { name: 'text', type: 'string' }],
-          columns: [...batch.columns, texts],
-          validity: [...batch.validity, null]
-        })
-      })
+      return withLongTexts(batches, isPoison, 2 ** 20)
     },
     server: { stop: () => database.server.stop(), start: () => database.server.start() },
     wrong: [

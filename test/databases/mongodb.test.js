@@ -5,7 +5,7 @@ import { open, isTransient } from '../../gateway/databases/mongodb/sink.js'
 import { connect } from '../../gateway/databases/mongodb/connection.js'
 import { missingMongodb, startMongodb } from '../servers/mongodb.js'
 import { requireServer } from '../servers/programs.js'
-import { ALL_NEW, batchOf, EPOCH, failureOf, identity, rangesOf, rowOf, T0 } from './contract/batches.js'
+import { ALL_NEW, batchOf, EPOCH, failureOf, identity, poisoned, rangesOf, rowOf, T0 } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
 import { retentionContract } from './contract/retention.js'
 import { upsertContract } from './contract/upserts.js'
@@ -107,15 +107,7 @@ describe('MongoDB sink', () => {
     open: openSink,
     isTransient,
     rows,
-    poison: async (batches, isPoison) => {
-      let first = 0
-      return batches.map(batch => {
-        const from = first
-        first += batch.rows
-        const forces = /** @type {Float64Array} */ (batch.columns[0])
-        return new Batch({ ...batch, columns: [Float64Array.from(forces, (value, i) => isPoison(from + i) ? Infinity : value)] })
-      })
-    },
+    poison: async (batches, isPoison) => poisoned(batches, isPoison, Infinity),
     server: {
       stop: () => server.stop(),
       start: () => server.start()

@@ -4,19 +4,21 @@ import { open } from '../../gateway/databases/mysql/sink.js'
 import { connect } from '../../gateway/databases/mysql/connection.js'
 import { missingMariadb, startMariadb } from '../servers/mariadb.js'
 import { requireServer } from '../servers/programs.js'
+import { TestDatabase } from './test-database.js'
 
-/** A server for the tests of a suite, and an empty database for each of them. */
-export class MysqlDatabase {
+/**
+ * A server for the tests of a suite, and an empty database for each of them.
+ * @extends {TestDatabase<import('../../gateway/databases/mysql/connection.js').MysqlServer>}
+ */
+export class MysqlDatabase extends TestDatabase {
   /** @type {import('../servers/mariadb.js').MariadbServer} */
   server = /** @type {any} */ (null)
   /** @type {mysql.Connection} */
   client = /** @type {any} */ (null)
-  /** @type {{close: () => Promise<void>}[]} */
-  #opened = []
 
   /** Has mocha start and empty it. @param {Parameters<typeof startMariadb>[0]} [options] */
   static inSuite (options) {
-    const database = new MysqlDatabase()
+    const database = new MysqlDatabase({ connect, open })
     before(async function () {
       requireServer(this, 'mariadb', missingMariadb())
       database.server = await startMariadb(options)
@@ -27,24 +29,12 @@ export class MysqlDatabase {
     return database
   }
 
+  /** @override */
+  get options () { return this.login }
+
   get login () {
     const { port, user, password, database } = this.server
     return { host: '127.0.0.1', port, user, password, database }
-  }
-
-  /** @param {object} [options]  of the server or the sink */
-  openSink = async (options = {}) => {
-    const server = this.connect(options)
-    const sink = await open({ ...options }, { server })
-    this.#opened.unshift(sink)
-    return sink
-  }
-
-  /** @param {object} [options] @param {import('../../gateway/base/log.js').Log} [log] */
-  connect (options = {}, log) {
-    const server = connect({ ...this.login, ...options }, { log })
-    this.#opened.push(server)
-    return server
   }
 
   async reconnect () {
@@ -81,7 +71,7 @@ export class MysqlDatabase {
   }
 
   async #close () {
-    for (const each of this.#opened.splice(0)) await each.close()
+    await this.closeOpened()
     await this.client?.end()
   }
 }

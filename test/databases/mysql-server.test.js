@@ -46,7 +46,8 @@ describe('MySQL server', () => {
   it('warns once of what costs speed or safety', async () => {
     /** @type {string[]} */
     const said = []
-    const server = database.connect({ connections: 3 }, { info () {}, warn: text => said.push(text), error () {} })
+    const log = { info () {}, warn: (/** @type {string} */ text) => said.push(text), error () {} }
+    const server = database.connect({ connections: 3 }, { log })
     await query('SET GLOBAL local_infile = 0')
     await query('SET GLOBAL innodb_flush_log_at_trx_commit = 0')
     try {

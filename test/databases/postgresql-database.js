@@ -2,19 +2,21 @@ import pg from 'pg'
 import { open } from '../../gateway/databases/postgresql/sink.js'
 import { connect } from '../../gateway/databases/postgresql/connection.js'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
+import { TestDatabase } from './test-database.js'
 
-/** A server for the tests of a suite, and an empty schema for each of them. */
-export class PostgresqlDatabase {
+/**
+ * A server for the tests of a suite, and an empty schema for each of them.
+ * @extends {TestDatabase<import('../../gateway/databases/postgresql/connection.js').PostgresqlServer>}
+ */
+export class PostgresqlDatabase extends TestDatabase {
   /** @type {import('../servers/postgresql.js').PostgresqlServer} */
   server = /** @type {any} */ (null)
   /** @type {pg.Client} */
   client = /** @type {any} */ (null)
-  /** @type {{close: () => Promise<void>}[]} */
-  #opened = []
 
   /** Has mocha start and empty it. */
   static inSuite () {
-    const database = new PostgresqlDatabase()
+    const database = new PostgresqlDatabase({ connect, open })
     before(async function () {
       requirePostgresql(this)
       database.server = await startPostgresql()
@@ -28,17 +30,12 @@ export class PostgresqlDatabase {
     return database
   }
 
+  /** @override */
+  get options () { return this.login }
+
   get login () {
     const { port, user, password, database } = this.server
     return { host: '127.0.0.1', port, user, password, database }
-  }
-
-  /** @param {object} [options]  of the server or the sink */
-  openSink = async (options = {}) => {
-    const server = connect({ ...this.login, ...options })
-    const sink = await open({ ...options }, { server })
-    this.#opened.push(sink, server)
-    return sink
   }
 
   async reconnect () {
@@ -58,7 +55,7 @@ export class PostgresqlDatabase {
   }
 
   async #close () {
-    for (const each of this.#opened.splice(0)) await each.close()
+    await this.closeOpened()
     await this.client?.end()
   }
 }

@@ -1,30 +1,30 @@
 import { connect } from '../../gateway/databases/warp10/connection.js'
 import { open } from '../../gateway/databases/warp10/sink.js'
+import { TestDatabase } from './test-database.js'
 
 /** Labels of the sink's own. */
 const OWN = ['id', 'gateway', 'row', 'ns', 'fields', '.app']
 
 /** @typedef {Pick<import('../servers/warp10.js').Warp10Server, 'port'|'tokens'|'start'|'stop'|'kill'|'remove'>} Served */
 
-/** A Warp 10 server for the tests of a suite, with an owner of each test, who has nothing yet, and another. */
-export class Warp10Database {
+/**
+ * A Warp 10 server for the tests of a suite, with an owner of each test, who has nothing yet, and another.
+ * @extends {TestDatabase<import('../../gateway/databases/warp10/connection.js').Warp10Server>}
+ */
+export class Warp10Database extends TestDatabase {
   /** @type {Served} */
   server = /** @type {any} */ (null)
-  /** @type {{close: () => Promise<void>}[]} */
-  #opened = []
   #owner = 0
 
   /** Call it within `describe`. @param {(context: Mocha.Context) => Promise<Served>} start */
   static inSuite (start) {
-    const database = new Warp10Database()
+    const database = new Warp10Database({ connect, open })
     before(async function () {
       this.timeout(120_000)
       database.server = await start(this)
     })
     beforeEach(() => { database.#owner += 2 })
-    afterEach(async () => {
-      for (const each of database.#opened.splice(0)) await each.close()
-    })
+    afterEach(() => database.closeOpened())
     after(() => database.server?.remove())
     return database
   }
@@ -33,19 +33,8 @@ export class Warp10Database {
 
   get tokensOfAnother () { return this.server.tokens[this.#owner + 1] }
 
-  /** @param {object} [options]  of the server */
-  connect = (options = {}) => {
-    const connected = connect({ port: this.server.port, ...this.tokens, ...options })
-    this.#opened.push(connected)
-    return connected
-  }
-
-  /** @param {object} [options]  of the sink and of the server */
-  openSink = async (options = {}) => {
-    const sink = await open(/** @type {any} */ (options), { server: this.connect(options) })
-    this.#opened.unshift(sink)
-    return sink
-  }
+  /** @override */
+  get options () { return { port: this.server.port, ...this.tokens } }
 
   /** @param {string} path @param {Record<string, string>} query @param {string} token */
   async #ask (path, query, token) {

@@ -1,15 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Batch } from '../../gateway/batch/batch.js'
 import { isTransient, open } from '../../gateway/databases/warp10/sink.js'
-import { ALL_NEW, batchOf, failureOf, identity, T0 } from './contract/batches.js'
+import { ALL_NEW, batchOf, failureOf, identity, T0, withPoison } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
+import { SELDOM_DIFFERS, seldomTest } from './contract/keyed.js'
 import { retentionContract } from './contract/retention.js'
 import { writerContract } from './contract/writer.js'
 
 const OVERWRITTEN = 'points of the same place overwrite each other: "tell what is stored from another batch under its identity, and from ' +
   'rows that were staged again"'
-const SELDOM = 'a query before each write would cost much of the throughput: "looks once a second for what it has left"'
 
 /** What the sink does on a server, real or not. @param {import('./warp10-database.js').Warp10Database} database */
 export function warp10SinkTests (database) {
@@ -37,8 +36,7 @@ export function warp10SinkTests (database) {
       'can be prepared by several at once': 'classes come with their first values',
       'tell a batch from another that has taken its identity': OVERWRITTEN,
       'know rows that were staged again, in parts, under another identity': OVERWRITTEN,
-      'that are gone, as after a restore, stop the next write, and what is missing is stored again': SELDOM,
-      'that are gone stop a write of rows without identity': SELDOM
+      ...SELDOM_DIFFERS
     }
   })
 
@@ -48,16 +46,11 @@ export function warp10SinkTests (database) {
     open: openSink,
     isTransient,
     rows,
-    poison: async (batches, isPoison) => {
-      let first = 0
-      return batches.map(batch => {
-        const from = first
-        first += batch.rows
-        // Labels have 2048 letters at most.
-        const values = Array.from({ length: batch.rows }, (_, row) => isPoison(from + row) ? 'x'.repeat(4000) : '')
-        return new Batch({ ...batch, tags: { note: { values, valid: Uint8Array.from(values, text => text === '' ? 0 : 1) } } })
-      })
-    },
+    poison: async (batches, isPoison) => withPoison(batches, isPoison, (batch, isOne) => {
+      // Labels have 2048 letters at most.
+      const values = Array.from({ length: batch.rows }, (_, row) => isOne(row) ? 'x'.repeat(4000) : '')
+      return { tags: { note: { values, valid: Uint8Array.from(values, text => text === '' ? 0 : 1) } } }
+    }),
     server: { stop: () => database.server.stop(), start: () => database.server.start() },
     wrong: [
       { what: 'a wrong write token', options: { writeToken: 'token of nobody' }, tells: /Invalid OPB64 .*Check the write token/ },
@@ -181,17 +174,7 @@ export function warp10SinkTests (database) {
     expect(new Set(await Promise.all(names)).size).to.equal(1)
   })
 
-  it('looks once a second for what it has left', async () => {
-    const sink = await openSink()
-    for (const seq of [0, 1]) await sink.write([batchOf([seq], { identity: identity(seq) })])
-    await database.remove('=sluice_commits{}', ['0', '999'])
-    let error
-    for (let seq = 2; !error; seq++) {
-      error = await sink.write([batchOf([seq], { identity: identity(seq) })]).then(() => null, caught => caught)
-      await sleep(50)
-    }
-    expect([error.code, isTransient(error)]).to.deep.equal(['SLUICE_SINK_SET_BACK', true])
-  })
+  seldomTest({ open: openSink, isTransient, forget: () => database.remove('=sluice_commits{}', ['0', '999']) })
 
   it('tells by Test connection what it found', async () => {
     expect(await database.connect().test()).to.match(/^Warp 10 .*takes both tokens\. Its times have the unit us; .*label ns\.$/)

@@ -4,27 +4,27 @@ import { open } from '../../gateway/databases/hbase/sink.js'
 import { rowOf, tableFacts } from '../../gateway/databases/hbase/tables.js'
 import { missingHbase, startHbase } from '../servers/hbase.js'
 import { requireServer } from '../servers/programs.js'
+import { plain, TestDatabase } from '../databases/test-database.js'
 
-/** An HBase server for the tests of a suite, and a namespace for each of them. */
-export class HbaseDatabase {
+/**
+ * An HBase server for the tests of a suite, and a namespace for each of them.
+ * @extends {TestDatabase<import('../../gateway/databases/hbase/connection.js').HbaseServer>}
+ */
+export class HbaseDatabase extends TestDatabase {
   /** @type {import('../servers/hbase.js').HbaseServer} */
   server = /** @type {any} */ (null)
-  /** @type {{close: () => Promise<void>}[]} */
-  #opened = []
   #tests = 0
 
   /** Call it within `describe`. */
   static inSuite () {
-    const database = new HbaseDatabase()
+    const database = new HbaseDatabase({ connect, open })
     before(async function () {
       this.timeout(240_000)
       requireServer(this, 'hbase', missingHbase())
       database.server = await startHbase()
     })
     beforeEach(() => { database.#tests++ })
-    afterEach(async () => {
-      for (const each of database.#opened.splice(0)) await each.close()
-    })
+    afterEach(() => database.closeOpened())
     after(async function () {
       this.timeout(60_000)
       await database.server?.remove()
@@ -35,19 +35,8 @@ export class HbaseDatabase {
   /** Of the running test. */
   get namespace () { return `test${this.#tests}` }
 
-  /** @param {object} [options]  of the server */
-  connect = (options = {}) => {
-    const connected = connect({ port: this.server.port, database: this.namespace, ...options })
-    this.#opened.push(connected)
-    return connected
-  }
-
-  /** @param {object} [options]  of the sink and of the server */
-  openSink = async (options = {}) => {
-    const sink = await open(/** @type {any} */ (options), { server: this.connect(options) })
-    this.#opened.unshift(sink)
-    return sink
-  }
+  /** @override */
+  get options () { return { port: this.server.port, database: this.namespace } }
 
   /** Asks the REST server, beside the sink. @param {string} method @param {string} path @param {object} [body]  @returns {Promise<any>} */
   ask = async (method, path, body) => {
@@ -92,11 +81,4 @@ export class HbaseDatabase {
       time, ...Object.fromEntries(Object.entries(values).map(([column, value]) => [column, plain(value)]))
     }))
   }
-}
-
-/** @param {any} value */
-function plain (value) {
-  if (typeof value === 'bigint') return BigInt.asIntN(53, value) === value ? Number(value) : value
-  if (typeof value === 'boolean') return Number(value)
-  return Buffer.isBuffer(value) ? `0x${value.toString('hex')}` : value
 }

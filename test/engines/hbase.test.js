@@ -1,13 +1,12 @@
 import { expect } from 'chai'
-import { Batch, pickOf } from '../../gateway/batch/batch.js'
+import { Batch } from '../../gateway/batch/batch.js'
 import { isTransient } from '../../gateway/databases/hbase/sink.js'
-import { ALL_NEW, batchOf, failureOf, identity, T0 } from '../databases/contract/batches.js'
+import { batchOf, failureOf, identity, T0, withLongTexts } from '../databases/contract/batches.js'
 import { sinkContract } from '../databases/contract/contract.js'
+import { keyedContract, SELDOM_DIFFERS, seldomTest } from '../databases/contract/keyed.js'
 import { upsertContract } from '../databases/contract/upserts.js'
 import { writerContract } from '../databases/contract/writer.js'
 import { HbaseDatabase } from './hbase-database.js'
-
-const SELDOM = 'a query before each write would cost much of the throughput: "looks once a second for what it has left"'
 
 describe('HBase sink', () => {
   const database = HbaseDatabase.inSuite()
@@ -42,10 +41,7 @@ describe('HBase sink', () => {
     layouts: ['narrow'],
     nan: NaN,
     ignoresCase: false,
-    differs: {
-      'that are gone, as after a restore, stop the next write, and what is missing is stored again': SELDOM,
-      'that are gone stop a write of rows without identity': SELDOM
-    }
+    differs: SELDOM_DIFFERS
   })
 
   it('reads on where it was when the server has forgotten the scanner', async function () {
@@ -143,36 +139,13 @@ describe('HBase sink', () => {
     expect(await rows('press')).to.have.length(2)
   })
 
-  it('looks once a second for what it has left', async () => {
-    const sink = await openSink()
-    for (const seq of [0, 1]) await sink.write([batchOf([seq], { identity: identity(seq) })])
-    await forgetRecords()
-    let error
-    for (let seq = 2; !error; seq++) {
-      error = await sink.write([batchOf([seq], { identity: identity(seq) })]).then(() => null, caught => caught)
-    }
-    expect([error.code, isTransient(error)]).to.deep.equal(['SLUICE_SINK_SET_BACK', true])
-  })
+  seldomTest({ open: openSink, isTransient, forget: forgetRecords })
 
   writerContract({
     open: openSink,
     isTransient,
     rows,
-    poison: async (batches, isPoison) => {
-      const long = 'x'.repeat(11_000_000)
-      let first = 0
-      return batches.map(batch => {
-        const from = first
-        first += batch.rows
-        const texts = Array.from({ length: batch.rows }, (_, row) => isPoison(from + row) ? long : '')
-        return new Batch({
-          ...batch,
-          fields: [...batch.fields, { name: 'text', type: 'string' }],
-          columns: [...batch.columns, texts],
-          validity: [...batch.validity, null]
-        })
-      })
-    },
+    poison: async (batches, isPoison) => withLongTexts(batches, isPoison, 11_000_000),
     server: { stop: () => database.server.stop(), start: () => database.server.start() },
     wrong: [
       { what: 'a host that does not answer', options: { port: 1 }, tells: /ECONNREFUSED.*Check host and port/ },
@@ -183,26 +156,7 @@ describe('HBase sink', () => {
 
   upsertContract({ open: openSink, isTransient, rows, forget: forgetRecords, execute: async () => {} })
 
-  describe('rows written earlier', () => {
-    for (const layout of ['wide', 'narrow']) {
-      it(`are written over after a crash before the commit record, also by what is left of their batch: ${layout}`, async () => {
-        const batch = new Batch({
-          source: 'press',
-          time: BigInt64Array.of(T0, T0, T0 + 1n),
-          fields: [{ name: 'a', type: 'float64' }, { name: 'b', type: 'int32' }],
-          columns: [Float64Array.of(1, 2, 3), Int32Array.of(4, 5, 6)],
-          identity: identity(0)
-        })
-        await (await openSink({ layout })).write([batch])
-        const before = await database.keys('press')
-        expect(before).to.have.length(layout === 'wide' ? 3 : 6)
-        await forgetRecords()
-        const later = await openSink({ layout })
-        expect(await later.write([pickOf(batch, [0, 2])])).to.deep.equal(ALL_NEW)
-        expect(await database.keys('press')).to.deep.equal(before)
-      })
-    }
-  })
+  keyedContract({ open: openSink, stored: database.keys, forget: forgetRecords })
 
   describe('tables', () => {
     it('have their kinds of columns from whoever was first, and others are refused', async () => {

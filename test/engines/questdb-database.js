@@ -5,21 +5,23 @@ import { readColumns } from '../../gateway/databases/questdb/tables.js'
 import { caseMarked, nameOfAscii } from '../../gateway/databases/names.js'
 import { requireServer } from '../servers/programs.js'
 import { missingQuestdb, startQuestdb } from '../servers/questdb.js'
+import { TestDatabase } from '../databases/test-database.js'
 
 const OWN = ['timestamp', 'sluice_batch', 'sluice_row']
 
-/** A QuestDB server for the tests of a suite, emptied before each of them. */
-export class QuestdbDatabase {
+/**
+ * A QuestDB server for the tests of a suite, emptied before each of them.
+ * @extends {TestDatabase<import('../../gateway/databases/questdb/connection.js').QuestdbServer>}
+ */
+export class QuestdbDatabase extends TestDatabase {
   /** @type {import('../servers/questdb.js').QuestdbServer} */
   server = /** @type {any} */ (null)
   /** @type {import('../../gateway/databases/questdb/connection.js').QuestdbServer} */
   #own = /** @type {any} */ (null)
-  /** @type {{close: () => Promise<void>}[]} */
-  #opened = []
 
   /** Call it within `describe`. */
   static inSuite () {
-    const database = new QuestdbDatabase()
+    const database = new QuestdbDatabase({ connect, open })
     before(async function () {
       this.timeout(120_000)
       requireServer(this, 'questdb', missingQuestdb())
@@ -29,9 +31,7 @@ export class QuestdbDatabase {
     beforeEach(async () => {
       for (const [name] of await database.query('SHOW TABLES')) await database.query(`DROP TABLE "${name}"`)
     })
-    afterEach(async () => {
-      for (const each of database.#opened.splice(0)) await each.close()
-    })
+    afterEach(() => database.closeOpened())
     after(async () => {
       await database.#own?.close()
       await database.server?.remove()
@@ -39,19 +39,8 @@ export class QuestdbDatabase {
     return database
   }
 
-  /** @param {object} [options]  of the server */
-  connect = (options = {}) => {
-    const connected = connect({ port: this.server.port, ...options })
-    this.#opened.push(connected)
-    return connected
-  }
-
-  /** @param {object} [options]  of the sink and of the server */
-  openSink = async (options = {}) => {
-    const sink = await open(/** @type {any} */ (options), { server: this.connect(options) })
-    this.#opened.unshift(sink)
-    return sink
-  }
+  /** @override */
+  get options () { return { port: this.server.port } }
 
   /** @param {string} statement */
   query = statement => this.#own.query(statement)

@@ -3,23 +3,22 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import http from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { Batch, pickOf } from '../../gateway/batch/batch.js'
+import { Batch } from '../../gateway/batch/batch.js'
 import { connect } from '../../gateway/databases/questdb/connection.js'
 import { isTransient, open } from '../../gateway/databases/questdb/sink.js'
 import { requireServer } from '../servers/programs.js'
 import { missingQuestdb, startQuestdb } from '../servers/questdb.js'
-import { ALL_NEW, batchOf, failureOf, identity, T0 } from '../databases/contract/batches.js'
+import { ALL_NEW, batchOf, failureOf, identity, T0, withPoison } from '../databases/contract/batches.js'
 import { sinkContract } from '../databases/contract/contract.js'
+import { keyedContract, SELDOM_DIFFERS, seldomTest } from '../databases/contract/keyed.js'
 import { writerContract } from '../databases/contract/writer.js'
 import { QuestdbDatabase } from './questdb-database.js'
-
-const SELDOM = 'a query before each write would cost much of the throughput: "looks once a second for what it has left"'
 
 describe('QuestDB sink', () => {
   const database = QuestdbDatabase.inSuite()
   const { openSink, query, rows } = database
+  const forget = () => query('TRUNCATE TABLE sluice_commits')
 
   sinkContract({
     open: openSink,
@@ -48,8 +47,7 @@ describe('QuestDB sink', () => {
       'keeps nanoseconds over the whole range of time': 'its time begins in 1970: "refuses what it cannot hold"',
       'stores every type at its extremes': 'the least of 64 bits is NULL: "refuses what it cannot hold"',
       'stores tags as columns': 'the line protocol has no empty tags',
-      'that are gone, as after a restore, stop the next write, and what is missing is stored again': SELDOM,
-      'that are gone stop a write of rows without identity': SELDOM
+      ...SELDOM_DIFFERS
     }
   })
 
@@ -57,14 +55,9 @@ describe('QuestDB sink', () => {
     open: openSink,
     isTransient,
     rows,
-    poison: async (batches, isPoison) => {
-      let first = 0
-      return batches.map(batch => {
-        const from = first
-        first += batch.rows
-        return new Batch({ ...batch, time: batch.time.map((time, row) => isPoison(from + row) ? -time : time) })
-      })
-    },
+    poison: async (batches, isPoison) => withPoison(batches, isPoison, ({ time }, isOne) => {
+      return { time: time.map((its, row) => isOne(row) ? -its : its) }
+    }),
     server: { stop: () => database.server.stop(), start: () => database.server.start() },
     wrong: [
       { what: 'a host that does not answer', options: { port: 1 }, tells: /ECONNREFUSED.*Check host and port/ },
@@ -73,31 +66,7 @@ describe('QuestDB sink', () => {
     ]
   })
 
-  for (const layout of ['wide', 'narrow']) {
-    it(`writes rows over after a crash before the commit record, also by what is left of their batch: ${layout}`, async () => {
-      const batch = new Batch({
-        source: 'press',
-        time: BigInt64Array.of(T0, T0, T0 + 1n),
-        fields: [{ name: 'a', type: 'float64' }, { name: 'b', type: 'int32' }],
-        columns: [Float64Array.of(1, 2, 3), Int32Array.of(4, 5, 6)],
-        identity: identity(0)
-      })
-      await (await openSink({ layout })).write([batch])
-      const before = await database.stored('press')
-      expect(before).to.have.length(layout === 'wide' ? 3 : 6)
-      await query('TRUNCATE TABLE sluice_commits')
-      const later = await openSink({ layout })
-      expect(await later.write([pickOf(batch, [0, 2])])).to.deep.equal(ALL_NEW)
-      expect(await database.stored('press')).to.deep.equal(before)
-    })
-  }
-
-  it('stores a batch beside another one under the same identity', async () => {
-    await (await openSink()).write([batchOf([1, 2], { identity: { ...identity(0), hash: 1 } })])
-    await query('TRUNCATE TABLE sluice_commits')
-    expect(await (await openSink()).write([batchOf([3, 4], { identity: { ...identity(0), hash: 2 } })])).to.deep.equal(ALL_NEW)
-    expect((await rows('press')).map(({ force }) => force)).to.have.members([1, 2, 3, 4])
-  })
+  keyedContract({ open: openSink, stored: database.stored, forget })
 
   it('refuses what it cannot hold', async () => {
     const sink = await openSink()
@@ -113,17 +82,13 @@ describe('QuestDB sink', () => {
     expect(await rows('press')).to.deep.equal([{ time: 0n, force: null }, { time: 9_214_646_399_999_999_999n, force: 2 }])
   })
 
-  it('looks once a second for what it has left', async () => {
-    const sink = await openSink()
-    for (const seq of [0, 1]) await sink.write([batchOf([seq], { identity: identity(seq) })])
-    await database.settled('sluice_commits')
-    await query('TRUNCATE TABLE sluice_commits')
-    let error
-    for (let seq = 2; !error; seq++) {
-      error = await sink.write([batchOf([seq], { identity: identity(seq) })]).then(() => null, caught => caught)
-      await sleep(50)
+  seldomTest({
+    open: openSink,
+    isTransient,
+    forget: async () => {
+      await database.settled('sluice_commits')
+      await forget()
     }
-    expect([error.code, isTransient(error)]).to.deep.equal(['SLUICE_SINK_SET_BACK', true])
   })
 
   it('loses nothing over a connection that has written to a table that was dropped, when a reading has found that out', async () => {

@@ -2,24 +2,25 @@ import { connect } from '../../gateway/databases/voltdb/connection.js'
 import { nameIn, nameOf } from '../../gateway/databases/voltdb/dialect.js'
 import { open } from '../../gateway/databases/voltdb/sink.js'
 import { readColumns } from '../../gateway/databases/voltdb/tables.js'
-import { whole } from '../../gateway/databases/reading/values.js'
 import { requireServer } from '../servers/programs.js'
 import { missingVoltdb, startVoltdb } from '../servers/voltdb.js'
+import { plain, TestDatabase } from '../databases/test-database.js'
 
 const OWN = ['time_ns', 'sluice_batch', 'sluice_row']
 
-/** A VoltDB server for the tests of a suite, emptied before each of them. */
-export class VoltdbDatabase {
+/**
+ * A VoltDB server for the tests of a suite, emptied before each of them.
+ * @extends {TestDatabase<import('../../gateway/databases/voltdb/connection.js').VoltdbServer>}
+ */
+export class VoltdbDatabase extends TestDatabase {
   /** @type {import('../servers/voltdb.js').VoltdbServer} */
   server = /** @type {any} */ (null)
   /** @type {import('../../gateway/databases/voltdb/connection.js').VoltdbServer} */
   #own = /** @type {any} */ (null)
-  /** @type {{close: () => Promise<void>}[]} */
-  #opened = []
 
   /** Call it within `describe`. */
   static inSuite () {
-    const database = new VoltdbDatabase()
+    const database = new VoltdbDatabase({ connect, open })
     before(async function () {
       this.timeout(120_000)
       requireServer(this, 'voltdb', missingVoltdb())
@@ -30,9 +31,7 @@ export class VoltdbDatabase {
       const tables = await database.tables()
       if (tables.length > 0) await database.query(tables.map(name => `DROP TABLE ${name};`).join(' '))
     })
-    afterEach(async () => {
-      for (const each of database.#opened.splice(0)) await each.close()
-    })
+    afterEach(() => database.closeOpened())
     after(async () => {
       await database.#own?.close()
       await database.server?.remove()
@@ -40,19 +39,8 @@ export class VoltdbDatabase {
     return database
   }
 
-  /** @param {object} [options]  of the server */
-  connect = (options = {}) => {
-    const connected = connect({ port: this.server.port, ...options })
-    this.#opened.push(connected)
-    return connected
-  }
-
-  /** @param {object} [options]  of the sink and of the server */
-  openSink = async (options = {}) => {
-    const sink = await open(/** @type {any} */ (options), { server: this.connect(options) })
-    this.#opened.unshift(sink)
-    return sink
-  }
+  /** @override */
+  get options () { return { port: this.server.port } }
 
   /** @param {string} statement @param {any[]} [parameters] */
   query = (statement, parameters) => this.#own.query(statement, parameters)
@@ -78,15 +66,9 @@ export class VoltdbDatabase {
   /** As the contract has them. @param {string} table @returns {Promise<Record<string, any>[]>} */
   rows = async table => (await this.stored(table)).map(row => ({
     time: row.time_ns,
-    ...Object.fromEntries(Object.entries(row).filter(([name]) => !OWN.includes(name)).map(([name, value]) => [name, shown(value)]))
+    ...Object.fromEntries(Object.entries(row).filter(([name]) => !OWN.includes(name)).map(([name, value]) => [name, plain(value)]))
   }))
 
   /** By the name that the sink was given, without that of the commit records. */
   names = async () => (await this.tables()).filter(name => name !== 'sluice_commits').map(nameOf)
-}
-
-/** @param {any} value */
-function shown (value) {
-  if (value instanceof Uint8Array) return `0x${Buffer.from(value).toString('hex')}`
-  return typeof value === 'bigint' ? whole(value) : value
 }

@@ -1,21 +1,20 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { Batch, pickOf } from '../../gateway/batch/batch.js'
+import { Batch } from '../../gateway/batch/batch.js'
 import { connect } from '../../gateway/databases/voltdb/connection.js'
 import { nameIn } from '../../gateway/databases/voltdb/dialect.js'
 import { isTransient } from '../../gateway/databases/voltdb/sink.js'
 import { requireServer } from '../servers/programs.js'
 import { missingVoltdb, startVoltdb } from '../servers/voltdb.js'
-import { ALL_NEW, batchOf, failureOf, identity, rowOf, T0 } from '../databases/contract/batches.js'
+import { batchOf, failureOf, identity, poisoned, rowOf, T0 } from '../databases/contract/batches.js'
 import { sinkContract } from '../databases/contract/contract.js'
+import { keyedContract, SELDOM_DIFFERS, seldomTest } from '../databases/contract/keyed.js'
 import { writerContract } from '../databases/contract/writer.js'
 import { VoltdbDatabase } from './voltdb-database.js'
-
-const SELDOM = 'a query before each write would cost much of the throughput: "looks once a second for what it has left"'
 
 describe('VoltDB sink', () => {
   const database = VoltdbDatabase.inSuite()
   const { openSink, query, rows } = database
+  const forget = () => query('DELETE FROM sluice_commits')
 
   sinkContract({
     open: openSink,
@@ -36,8 +35,7 @@ describe('VoltDB sink', () => {
       'stores the infinities, and NaN as the database can': 'the negative one is NULL: "refuses what would be NULL"',
       'keeps nanoseconds over the whole range of time': 'the least of 64 bits is NULL: "refuses what would be NULL"',
       'stores every type at its extremes': 'the least ones of 64 bits are NULL: "refuses what would be NULL"',
-      'that are gone, as after a restore, stop the next write, and what is missing is stored again': SELDOM,
-      'that are gone stop a write of rows without identity': SELDOM
+      ...SELDOM_DIFFERS
     }
   })
 
@@ -45,16 +43,7 @@ describe('VoltDB sink', () => {
     open: openSink,
     isTransient,
     rows,
-    poison: async (batches, isPoison) => {
-      let first = 0
-      return batches.map(batch => {
-        const from = first
-        first += batch.rows
-        const values = /** @type {Float64Array} */ (batch.columns[0])
-        const poisoned = values.map((value, row) => isPoison(from + row) ? -Infinity : value)
-        return new Batch({ ...batch, columns: [poisoned, ...batch.columns.slice(1)] })
-      })
-    },
+    poison: async (batches, isPoison) => poisoned(batches, isPoison, -Infinity),
     wrong: [
       { what: 'a host that does not answer', options: { port: 1 }, tells: /ECONNREFUSED.*Check host and port/ },
       { what: 'a server that has no TLS', options: { tls: 'require' }, tells: /whether the server expects TLS/ },
@@ -62,31 +51,7 @@ describe('VoltDB sink', () => {
     ]
   })
 
-  for (const layout of ['wide', 'narrow']) {
-    it(`writes rows over after a crash before the commit record, also by what is left of their batch: ${layout}`, async () => {
-      const batch = new Batch({
-        source: 'press',
-        time: BigInt64Array.of(T0, T0, T0 + 1n),
-        fields: [{ name: 'a', type: 'float64' }, { name: 'b', type: 'int32' }],
-        columns: [Float64Array.of(1, 2, 3), Int32Array.of(4, 5, 6)],
-        identity: identity(0)
-      })
-      await (await openSink({ layout })).write([batch])
-      const before = await database.stored('press')
-      expect(before).to.have.length(layout === 'wide' ? 3 : 6)
-      await query('DELETE FROM sluice_commits')
-      const later = await openSink({ layout })
-      expect(await later.write([pickOf(batch, [0, 2])])).to.deep.equal(ALL_NEW)
-      expect(await database.stored('press')).to.deep.equal(before)
-    })
-  }
-
-  it('stores a batch beside another one under the same identity', async () => {
-    await (await openSink()).write([batchOf([1, 2], { identity: { ...identity(0), hash: 1 } })])
-    await query('DELETE FROM sluice_commits')
-    expect(await (await openSink()).write([batchOf([3, 4], { identity: { ...identity(0), hash: 2 } })])).to.deep.equal(ALL_NEW)
-    expect((await rows('press')).map(({ force }) => force)).to.have.members([1, 2, 3, 4])
-  })
+  keyedContract({ open: openSink, stored: database.stored, forget })
 
   it('reports a batch whose identity another gateway takes at the same moment', async () => {
     const sinks = await Promise.all([openSink(), openSink()])
@@ -194,17 +159,7 @@ describe('VoltDB sink', () => {
     expect(Object.keys((await rows('press'))[0])).to.have.length(991)
   })
 
-  it('looks once a second for what it has left', async () => {
-    const sink = await openSink()
-    for (const seq of [0, 1]) await sink.write([batchOf([seq], { identity: identity(seq) })])
-    await query('DELETE FROM sluice_commits')
-    let error
-    for (let seq = 2; !error; seq++) {
-      error = await sink.write([batchOf([seq], { identity: identity(seq) })]).then(() => null, caught => caught)
-      await sleep(50)
-    }
-    expect([error.code, isTransient(error)]).to.deep.equal(['SLUICE_SINK_SET_BACK', true])
-  })
+  seldomTest({ open: openSink, isTransient, forget })
 
   it('notices that a server which was killed has started without what it had, and stores all of it again', async function () {
     this.timeout(120_000)

@@ -9,8 +9,7 @@ import { ClickhouseDatabase } from '../databases/clickhouse-database.js'
 import { batchOf, failureOf, rowOf, T0 } from '../databases/contract/batches.js'
 import { readerContract } from './contract.js'
 import { queryContract } from './queries.js'
-
-const ALL = { from: -(2n ** 63n), to: 2n ** 63n - 1n }
+import { storing, WHOLE, wholeRangeTest } from './stored.js'
 
 describe('ClickHouse reader', () => readerTests('modern'))
 
@@ -21,19 +20,12 @@ function readerTests (age) {
   const database = ClickhouseDatabase.inSuite(age)
   const { ask } = database
 
-  /** @param {Record<string, unknown>} options @param {import('../../gateway/batch/batch.js').Batch[]} batches */
-  const store = async (options, ...batches) => {
-    const sink = await database.openSink(options)
-    await sink.prepare(batches)
-    await sink.write(batches)
-  }
-
-  const openReader = (/** @type {object} */ options = {}) =>
-    open({ table: 'press', ...options }, { server: database.connect({ connections: 2 }) })
+  const stored = storing(database, open, { connections: 2 })
+  const { store, open: openReader } = stored
 
   const samples = async (/** @type {object} */ options, sensor = 'force') => {
     const found = []
-    for await (const page of (await openReader(options)).samples({ sensors: [sensor], ...ALL })) found.push(...page)
+    for await (const page of (await openReader(options)).samples({ sensors: [sensor], ...WHOLE })) found.push(...page)
     return found
   }
 
@@ -51,11 +43,7 @@ function readerTests (age) {
   readerContract(harness)
   if (age === 'modern') queryContract(harness)
 
-  it('reads the whole range of time', async () => {
-    const time = [-(2n ** 63n), -1n, 0n, T0, 2n ** 63n - 2n]
-    await store({}, batchOf([1, 2, 3, 4, 5], { time: BigInt64Array.from(time) }))
-    expect((await samples({})).map(sample => sample.time)).to.deep.equal(time)
-  })
+  wholeRangeTest(stored)
 
   it('reads one of several sources in a table', async () => {
     await store({ table: 'all' }, batchOf([1, 2]), batchOf([3], { source: 'oven' }))
@@ -67,15 +55,15 @@ function readerTests (age) {
     await store({}, batchOf([Infinity, -Infinity, NaN, 1]))
     expect(await values({})).to.deep.equal([Infinity, -Infinity, NaN, 1])
     const reader = await openReader()
-    expect(await reader.summaries({ sensors: ['force'], ...ALL, statistics: ['count', 'min', 'max'] })).to.deep.equal([{
-      time: ALL.from,
+    expect(await reader.summaries({ sensors: ['force'], ...WHOLE, statistics: ['count', 'min', 'max'] })).to.deep.equal([{
+      time: WHOLE.from,
       sensor: 'force',
       count: 3,
       min: -Infinity,
       max: Infinity
     }])
-    expect(await reader.edge({ sensor: 'force', ...ALL, above: Infinity })).to.equal(null)
-    expect(await reader.minimum({ sensor: 'force', ...ALL })).to.equal(T0 + 1n)
+    expect(await reader.edge({ sensor: 'force', ...WHOLE, above: Infinity })).to.equal(null)
+    expect(await reader.minimum({ sensor: 'force', ...WHOLE })).to.equal(T0 + 1n)
   })
 
   it('returns bytes of a narrow table in base64', async () => {
@@ -146,12 +134,12 @@ function readerTests (age) {
     )
     const reader = await openReader()
     for (let i = 0; i < 3; i++) {
-      for await (const page of reader.samples({ sensors: ['note'], ...ALL, pageRows: 10 })) if (page.length > 0) break
+      for await (const page of reader.samples({ sensors: ['note'], ...WHOLE, pageRows: 10 })) if (page.length > 0) break
     }
     await ask('CREATE VIEW slow AS SELECT toDateTime(1) AS time, toFloat64(number) AS force FROM system.numbers')
     const abort = new AbortController()
     const waiting = failureOf(async () =>
-      (await openReader({ table: 'slow' })).summaries({ sensors: ['force'], ...ALL, statistics: ['mean'], signal: abort.signal }))
+      (await openReader({ table: 'slow' })).summaries({ sensors: ['force'], ...WHOLE, statistics: ['mean'], signal: abort.signal }))
     setTimeout(() => abort.abort(new Error('closing')), 150)
     expect((await waiting).message).to.equal('closing')
     while (await running() > 0) await sleep(20)
@@ -165,13 +153,13 @@ function readerTests (age) {
     const reader = await openReader()
     const error = await failureOf(async () => {
       let read = 0
-      for await (const { length } of reader.samples({ sensors: ['note'], ...ALL, pageRows: 1000 })) {
+      for await (const { length } of reader.samples({ sensors: ['note'], ...WHOLE, pageRows: 1000 })) {
         if ((read += length) === 2000) await database.server.kill()
       }
     })
     expect(error.code).to.be.oneOf(['SLUICE_SINK_CONNECT', 'SLUICE_QUERY_CLICKHOUSE'])
     await database.server.start()
-    expect(await (await openReader()).edge({ sensor: 'note', ...ALL, above: 0 })).to.equal(null)
+    expect(await (await openReader()).edge({ sensor: 'note', ...WHOLE, above: 0 })).to.equal(null)
   })
 
   it('reports what is missing: the table, a column, the server', async () => {
@@ -184,7 +172,7 @@ function readerTests (age) {
     expect(await messageOf({ layout: 'narrow' })).to.match(/no column `sensor`/)
     expect(await messageOf({ layout: 'document' })).to.match(/no column `measurements`/)
     const nowhere = database.connect({ port: 1 })
-    expect((await failureOf(async () => (await open({}, { server: nowhere })).minimum({ sensor: 'force', ...ALL }))).message).to.match(
+    expect((await failureOf(async () => (await open({}, { server: nowhere })).minimum({ sensor: 'force', ...WHOLE }))).message).to.match(
       /No connection.*ECONNREFUSED/
     )
   })
@@ -192,6 +180,6 @@ function readerTests (age) {
   it('reads as a user with read permission only', async () => {
     await store({}, batchOf([1, 2]))
     const reader = await open({ table: 'press' }, { server: database.connect({ user: 'reader' }) })
-    expect(await reader.minimum({ sensor: 'force', ...ALL })).to.equal(T0)
+    expect(await reader.minimum({ sensor: 'force', ...WHOLE })).to.equal(T0)
   })
 }

@@ -2,40 +2,15 @@ import { expect } from 'chai'
 import { open } from '../../gateway/databases/hana/reader.js'
 import { batchOf, failureOf } from '../databases/contract/batches.js'
 import { HanaDatabase } from '../databases/hana-database.js'
-import { readerContract } from './contract.js'
-import { queryContract } from './queries.js'
 import { samples } from './readings.js'
-
-const WHOLE = { from: -(2n ** 63n), to: 2n ** 63n - 1n }
+import { sourcesTest, storedContract, storing, WHOLE } from './stored.js'
 
 describe('SAP HANA reader, with a fake server', () => {
-  const database = HanaDatabase.inSuite()
+  const stored = storing(HanaDatabase.inSuite(), open)
+  const { store, open: openReader } = stored
 
-  const store = async (/** @type {object} */ options, /** @type {import('../../gateway/batch/batch.js').Batch[]} */ ...batches) => {
-    const sink = await database.openSink(options)
-    await sink.prepare(batches)
-    await sink.write(batches)
-  }
-
-  const openReader = (/** @type {object} */ options = {}) => open({ table: 'press', ...options }, { server: database.connect() })
-
-  /** @type {import('./contract.js').Harness} */
-  const harness = {
-    layouts: ['wide', 'narrow'],
-    store: (layout, batches) => store({ layout }, ...batches),
-    open: layout => openReader({ layout })
-  }
-  readerContract(harness)
-  queryContract(harness)
-
-  it('reads the sources of a table, or one of them', async () => {
-    await store({ table: 'all' }, batchOf([1], { source: 'press' }), batchOf([2], { source: 'oven' }))
-    const values = async (/** @type {object} */ options) => {
-      return (await samples(await openReader({ table: 'all', ...options }), { sensors: ['force'], ...WHOLE })).map(({ value }) => value)
-    }
-    expect(await values({})).to.have.members([1, 2])
-    expect(await values({ source: 'oven' })).to.deep.equal([2])
-  })
+  storedContract(stored, ['wide', 'narrow'])
+  sourcesTest(stored)
 
   it('says which table it does not find, and which has another layout', async () => {
     await store({ table: 'wide' }, batchOf([1]))

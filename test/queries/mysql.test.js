@@ -8,33 +8,23 @@ import { schema } from '../../gateway/databases/mysql/reader.schema.js'
 import { TableStatements } from '../../gateway/databases/sql/table-statements.js'
 import { batchOf, failureOf, rowOf, T0 } from '../databases/contract/batches.js'
 import { MysqlDatabase } from '../databases/mysql-database.js'
-import { readerContract } from './contract.js'
 import { lookupContract } from './lookups.js'
 import { papersSqlTests } from './papers-sql.js'
-import { queryContract } from './queries.js'
+import { storedContract, storing, WHOLE } from './stored.js'
 
 const NOTES = 20_000
-
-const ALL = { from: -(2n ** 63n), to: 2n ** 63n - 1n }
 
 describe('MySQL reader', () => {
   const database = MysqlDatabase.inSuite()
   const { query } = database
 
-  /** @param {Record<string, unknown>} options @param {import('../../gateway/batch/batch.js').Batch[]} batches */
-  const store = async (options, ...batches) => {
-    const sink = await database.openSink(options)
-    await sink.prepare(batches)
-    await sink.write(batches)
-  }
-
-  const openReader = (/** @type {object} */ options = {}) =>
-    open({ table: 'press', ...options }, { server: database.connect({ connections: 2 }) })
+  const stored = storing(database, open, { connections: 2 })
+  const { store, open: openReader } = stored
 
   const samples = async (/** @type {object} */ options, sensor = 'force') => {
     const reader = await openReader(options)
     const found = []
-    for await (const page of reader.samples({ sensors: [sensor], ...ALL })) found.push(...page)
+    for await (const page of reader.samples({ sensors: [sensor], ...WHOLE })) found.push(...page)
     return found
   }
 
@@ -48,16 +38,9 @@ describe('MySQL reader', () => {
   const running = async () => (await query(`SELECT COMMAND AS command FROM information_schema.PROCESSLIST
     WHERE ID <> CONNECTION_ID() AND USER = 'sluice' AND COMMAND <> 'Sleep'`)).length
 
-  /** @type {import('./contract.js').Harness} */
-  const harness = {
-    layouts: ['wide', 'narrow', 'document'],
-    store: (layout, batches) => store({ layout }, ...batches),
-    open: layout => openReader({ layout })
-  }
-  readerContract(harness)
-  queryContract(harness)
-  lookupContract({ store, open: openReader })
-  papersSqlTests({ store, open: openReader, select: query, time: 'time_ns', stddev: 'stddev_samp(value)' })
+  storedContract(stored, ['wide', 'narrow', 'document'])
+  lookupContract(stored)
+  papersSqlTests({ ...stored, select: query, time: 'time_ns', stddev: 'stddev_samp(value)' })
 
   describe('of the paper\'s tables', () => {
     const second = 1_518_465_409_000_000_000n
@@ -73,19 +56,20 @@ describe('MySQL reader', () => {
         const reader = await openReader({ layout })
         const read = async (/** @type {string[]} */ sensors, /** @type {object} */ range = {}) => {
           const found = []
-          for await (const page of reader.samples({ sensors, ...ALL, ...range })) found.push(...page)
+          for await (const page of reader.samples({ sensors, ...WHOLE, ...range })) found.push(...page)
           return found
         }
         const all = Array.from(time, (at, row) => columns.map((column, i) => ({ time: at, sensor: String(i), value: column[row] }))).flat()
         expect(await read(['0', '1', '2', '3', '4'])).to.deep.equal(all)
         expect(await read(['4', 'm4', '5'], { from: time[1], to: time[2] })).to.deep.equal([{ time: time[1], sensor: '4', value: 559 }])
-        expect(await reader.edge({ sensor: '0', ...ALL, above: 400 })).to.equal(time[1])
-        expect(await reader.edge({ sensor: '0', ...ALL, below: 400, last: true })).to.equal(time[2])
+        expect(await reader.edge({ sensor: '0', ...WHOLE, above: 400 })).to.equal(time[1])
+        expect(await reader.edge({ sensor: '0', ...WHOLE, below: 400, last: true })).to.equal(time[2])
         expect(await reader.minimum({ sensor: '3', from: 0n, to: time[2] })).to.equal(time[0])
-        expect(await reader.summaries({ sensors: ['1'], ...ALL, bucketNs: 1_000_000_000n, statistics: ['count', 'mean'] })).to.deep.equal([
+        const seconds = { sensors: ['1'], ...WHOLE, bucketNs: 1_000_000_000n }
+        expect(await reader.summaries({ ...seconds, statistics: ['count', 'mean'] })).to.deep.equal([
           { time: second, sensor: '1', count: 2, mean: 793 }, { time: second + 1_000_000_000n, sensor: '1', count: 1, mean: 2 }
         ])
-        expect(await reader.sensors?.(ALL)).to.deep.equal(['0', '1', '2', '3', '4'])
+        expect(await reader.sensors?.(WHOLE)).to.deep.equal(['0', '1', '2', '3', '4'])
       })
     }
 
@@ -99,7 +83,7 @@ describe('MySQL reader', () => {
     await storeNotes()
     const server = database.connect({ connections: 2 })
     const [reader, sink] = [await open({ table: 'press' }, { server }), await openSink({}, { server })]
-    const pages = () => reader.samples({ sensors: ['note'], ...ALL, pageRows: 10 })
+    const pages = () => reader.samples({ sensors: ['note'], ...WHOLE, pageRows: 10 })
     const [first, second] = [pages(), pages()]
     await first.next()
     const waiting = second.next()
@@ -112,7 +96,7 @@ describe('MySQL reader', () => {
   it('lets others write to a table while a slow query keeps a column from being added', async () => {
     await storeNotes()
     const reader = await openReader()
-    const slow = reader.samples({ sensors: ['note'], ...ALL, pageRows: 10 })
+    const slow = reader.samples({ sensors: ['note'], ...WHOLE, pageRows: 10 })
     await slow.next()
     const [growing, other] = [await database.openSink({}), await database.openSink({})]
     const grown = failureOf(() => growing.write([batchOf([1])]))
@@ -153,7 +137,7 @@ describe('MySQL reader', () => {
     for (const [sensor, value] of /** @type {[string, number][]} */ ([['a', 1], ['A', 2], ['ä', 3], ['a ', 4]])) {
       expect(await values({ layout: 'narrow' }, sensor), sensor).to.deep.equal([value])
     }
-    const summaries = await (await openReader({ layout: 'narrow' })).summaries({ sensors: ['a ', 'a'], ...ALL, statistics: ['max'] })
+    const summaries = await (await openReader({ layout: 'narrow' })).summaries({ sensors: ['a ', 'a'], ...WHOLE, statistics: ['max'] })
     expect(summaries.map(({ sensor, max }) => [sensor, max])).to.deep.equal([['a ', 4], ['a', 1]])
   })
 
@@ -188,7 +172,7 @@ describe('MySQL reader', () => {
     await query('LOCK TABLES press WRITE')
     const abort = new AbortController()
     const reader = await openReader()
-    const waiting = failureOf(() => reader.summaries({ sensors: ['force'], ...ALL, statistics: ['mean'], signal: abort.signal }))
+    const waiting = failureOf(() => reader.summaries({ sensors: ['force'], ...WHOLE, statistics: ['mean'], signal: abort.signal }))
     while (await running() === 0) await sleep(5)
     await sleep(50)
     abort.abort(new Error('closing'))
@@ -202,7 +186,7 @@ describe('MySQL reader', () => {
     await storeNotes()
     const reader = await openReader()
     for (let i = 0; i < 5; i++) {
-      for await (const page of reader.samples({ sensors: ['note'], ...ALL, pageRows: 10 })) {
+      for await (const page of reader.samples({ sensors: ['note'], ...WHOLE, pageRows: 10 })) {
         if (page[0].time === T0 + 10n) break
       }
     }
@@ -212,7 +196,7 @@ describe('MySQL reader', () => {
   it('fetches no more than is asked for, and sees one state of the table', async () => {
     await storeNotes()
     let read = 0
-    for await (const page of (await openReader()).samples({ sensors: ['note'], ...ALL, pageRows: 1000 })) {
+    for await (const page of (await openReader()).samples({ sensors: ['note'], ...WHOLE, pageRows: 1000 })) {
       if (read === 0) {
         await store({}, rowOf({ note: ['string', 'new'] }, { time: BigInt64Array.of(T0 + 100_000_000n) }))
         await sleep(100)
@@ -228,14 +212,14 @@ describe('MySQL reader', () => {
     const reader = await openReader()
     const error = await failureOf(async () => {
       let read = 0
-      for await (const { length } of reader.samples({ sensors: ['note'], ...ALL, pageRows: 1000 })) {
+      for await (const { length } of reader.samples({ sensors: ['note'], ...WHOLE, pageRows: 1000 })) {
         if ((read += length) === 2000) await database.server.kill()
       }
     })
     expect(error.code).to.equal('SLUICE_QUERY_MYSQL')
     await database.server.start()
     await database.reconnect()
-    expect((await (await openReader()).edge({ sensor: 'note', ...ALL, above: 0 }))).to.equal(null)
+    expect((await (await openReader()).edge({ sensor: 'note', ...WHOLE, above: 0 }))).to.equal(null)
   })
 
   it('reports what is missing: the table, a column, the server', async () => {
@@ -248,7 +232,7 @@ describe('MySQL reader', () => {
     expect(await messageOf({ layout: 'narrow' })).to.match(/no column `sensor`/)
     expect(await messageOf({ layout: 'document' })).to.match(/no column `measurements`/)
     const nowhere = database.connect({ port: 1 })
-    expect((await failureOf(async () => (await open({}, { server: nowhere })).minimum({ sensor: 'force', ...ALL }))).message).to.match(
+    expect((await failureOf(async () => (await open({}, { server: nowhere })).minimum({ sensor: 'force', ...WHOLE }))).message).to.match(
       /No connection.*ECONNREFUSED/
     )
   })

@@ -1,4 +1,4 @@
-import { RangeSet } from '../../batch/ranges.js'
+import { rangesOf } from '../claims.js'
 import { streamKey } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
 import { COLUMNS, isText, KEY, list, rowOf, valueOf } from '../sql/commit-records.js'
@@ -64,13 +64,10 @@ export async function nameStore (client, server, id) {
 /** Those that hold these, among others. @param {Client} client @param {CassandraServer} server @param {Claim[]} claims */
 export async function findCommits (client, server, claims) {
   const select = `${SELECT} FROM ${server.nameOf(COMMITS_TABLE)} WHERE ${OF_STREAM} AND last >= ? LIMIT ?`
-  const ranges = [...Map.groupBy(claims, streamKey).values()].flatMap(its => {
-    return new RangeSet(its.map(({ seq }) => [seq, seq])).ranges.map(([first, last]) => ({ of: its[0], first, last }))
-  })
-  const found = await Promise.all(ranges.map(async ({ of, first, last }) => {
-    const { rows } = await client.execute(select, [...streamOf(of), BigInt(first), last - first + 2])
+  const found = await Promise.all(rangesOf(claims).flatMap(({ stream, ranges }) => ranges.map(async ([first, last]) => {
+    const { rows } = await client.execute(select, [...streamOf(stream), BigInt(first), last - first + 2])
     return rows.map(rowOf)
-  }))
+  })))
   return /** @type {CommitRow[]} */ (found.flat())
 }
 

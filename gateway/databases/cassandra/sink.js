@@ -1,6 +1,7 @@
 import { describe, SluiceError } from '../../base/errors.js'
 import { documents } from '../../batch/layouts.js'
 import { withDefaults } from '../../base/defaults.js'
+import { remembered } from '../../base/remembered.js'
 import { BatchKeys } from '../keyed/batch-keys.js'
 import { keyedSink } from '../keyed/sink.js'
 import { isRefusal } from '../refusal.js'
@@ -54,8 +55,7 @@ export async function open (given, { server }) {
     ? { arrange: (/** @type {import('../../batch/batch.js').Batch} */ batch) =>
         documents(batch, BigInt(intervalMs) * 1_000_000n, MAX_DOCUMENT_LENGTH) }
     : {}
-  /** @type {Promise<number>|null} */
-  let began = null
+  const began = remembered(() => server.use(beganBy))
   return keyedSink(options, {
     ...arrange,
     dialect,
@@ -70,17 +70,11 @@ export async function open (given, { server }) {
     leave: (client, records) => insertCommits(client, server, records),
     merge: (client, merged) => mergeCommits(client, server, merged),
     prepareTable: (client, name, arranged, withSource) => prepareTable(client, server, { name, arranged, withSource }, options),
-    // The server removes by itself what is too old.
-    agingTable: async () => null,
     async store (client, places, { probe, signal }) {
       for (const [plan, its] of Map.groupBy(places, place => place.plan)) {
         const batches = its.map(({ arranged }) => arranged)
         if (plan.remove) {
-          began ??= beganBy(client).catch(error => {
-            began = null
-            throw error
-          })
-          await writeAll(client, upsertChunks(plan, batches, await began), signal, SMALL_IN_FLIGHT)
+          await writeAll(client, upsertChunks(plan, batches, await began()), signal, SMALL_IN_FLIGHT)
         } else {
           await writeAll(client, rowChunks(plan, batches, keyOfBatch, plan.insert + (probe && isDocument ? TRIED : '')), signal)
         }

@@ -1,5 +1,4 @@
-import { RangeSet } from '../../batch/ranges.js'
-import { streamKey } from '../commit-records.js'
+import { rangesOf } from '../claims.js'
 import { COMMITS_TABLE, quote } from '../names.js'
 import { COLUMNS, commitStatements, isText, KEY, valueOf } from '../sql/commit-records.js'
 
@@ -17,11 +16,9 @@ export const commits = commitStatements(quote(COMMITS_TABLE), { text: 'VARCHAR',
 export function findCommits ({ run }, claims) {
   /** @type {any[]} */
   const values = []
-  const streams = Map.groupBy(claims, streamKey).values()
-  const conditions = Array.from(streams, its => {
-    const { ranges } = new RangeSet(its.map(({ seq }) => [seq, seq]))
-    const names = KEY.slice(0, 4).map(name => `${name} = $${values.push(valueOf(its[0], name))}`)
-    const held = ranges.map(([first, last]) => `(seq <= ${Number(last)} AND last >= ${Number(first)})`)
+  const conditions = rangesOf(claims).map(({ stream, ranges }) => {
+    const names = KEY.slice(0, 4).map(name => `${name} = $${values.push(valueOf(stream, name))}`)
+    const held = ranges.map(([first, last]) => `(seq <= ${last} AND last >= ${first})`)
     return `(${names.join(' AND ')} AND (${held.join(' OR ')}))`
   })
   return run(`${commits.read} WHERE ${conditions.join(' OR ')}`, values)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { RangeSet } from '../../batch/ranges.js'
+import { rangesOf } from '../claims.js'
 import { storeRecord, streamKey } from '../commit-records.js'
 import { COMMITS_TABLE, quote } from '../names.js'
 import { setOf } from '../record-set.js'
@@ -74,11 +74,9 @@ export async function claim (session, wanted, previous) {
 /** The records that hold these. @param {Session} session @param {Claim[]} claims @returns {Promise<CommitRow[]>} */
 export async function find (session, claims) {
   const found = []
-  for (const its of Map.groupBy(claims, streamKey).values()) {
-    const { ranges } = new RangeSet(its.map(({ seq }) => [seq, seq]))
+  for (const { stream, ranges } of rangesOf(claims)) {
     for (const [first, last] of ranges) {
-      const held = `${READ} WHERE stream = ? AND seq <= ? AND last >= ?`
-      found.push(...await session.rows(held, [streamOf(its[0]), Number(last), Number(first)]))
+      found.push(...await session.rows(`${READ} WHERE stream = ? AND seq <= ? AND last >= ?`, [streamOf(stream), last, first]))
     }
   }
   return found.map(recordOf)

@@ -40,9 +40,11 @@ export function explained (error, { place, user, password, path }) {
 /** @param {number} status @param {string} text @param {string} path */
 function fixOf (status, text, path) {
   if (status === 403) return 'Grant the REST server\'s user RWCA on the namespace.'
-  if (status === 410 || text.includes('TableNotEnabled')) {
+  // What is written to a disabled table is refused like what is written to a region that moves.
+  const isUnserved = text.includes('NotServingRegion')
+  if (status === 410 || text.includes('TableNotEnabled') || isUnserved) {
     const table = decodeURIComponent(path.split('/')[1])
-    return `Where this lasts, the table is disabled: have it enabled in HBase's shell, by enable '${table}'.`
+    return `Where this lasts, the table ${isUnserved ? 'may be' : 'is'} disabled: have it enabled in HBase's shell, by enable '${table}'.`
   }
   return status >= 500 ? SEE_LOG : undefined
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { RangeSet } from '../../batch/ranges.js'
+import { rangesOf } from '../claims.js'
 import { streamKey } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
 import { encodeRows } from './cells.js'
@@ -61,12 +61,11 @@ export async function nameStore (server, id) {
 
 /** Those that hold these, among others. @param {HbaseServer} server @param {Claim[]} claims @returns {Promise<CommitRow[]>} */
 export async function findCommits (server, claims) {
-  const ranges = [...Map.groupBy(claims, streamKey).values()].flatMap(its => {
-    const prefix = prefixOf(its[0])
-    return new RangeSet(its.map(({ seq }) => [seq, seq])).ranges.map(([first, last]) => ({ prefix, first, last }))
-  })
-  const found = await Promise.all(ranges.map(({ prefix, first, last }) =>
-    server.rows(COMMITS_TABLE, { from: prefix + digits(first), to: `${prefix.slice(0, -1)}0`, limit: last - first + 2 })))
+  const found = await Promise.all(rangesOf(claims).flatMap(({ stream, ranges }) => {
+    const prefix = prefixOf(stream)
+    return ranges.map(([first, last]) =>
+      server.rows(COMMITS_TABLE, { from: prefix + digits(first), to: `${prefix.slice(0, -1)}0`, limit: last - first + 2 }))
+  }))
   return found.flat().map(recordOf)
 }
 

@@ -1,9 +1,9 @@
 import { describe, SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
+import { remembered } from '../../base/remembered.js'
 import { AnswerError } from '../http.js'
 import { BatchKeys } from '../keyed/batch-keys.js'
 import { keyedSink } from '../keyed/sink.js'
-import { setOf } from '../record-set.js'
 import { isRefusal } from '../refusal.js'
 import { UPSERT } from '../upsert/layout.js'
 import { beganMs, findCommits, leaveCommits, mergeCommits, nameStore, prepareCommits, readCommits } from './commit-records.js'
@@ -37,14 +37,7 @@ export function isTransient (error) {
 export async function open (given, { server }) {
   const options = /** @type {any} */ (withDefaults(schema, given))
   const keys = new BatchKeys()
-  let known = setOf([])
-  /** @type {Promise<number>|null} */
-  let began = null
-  const read = async () => {
-    const records = await readCommits(server)
-    known = setOf(records)
-    return records
-  }
+  const began = remembered(() => beganMs(server))
   /** @type {import('../keyed/sink.js').Storage<import('./connection.js').HbaseServer, import('./tables.js').Plan>} */
   const storage = {
     dialect,
@@ -55,28 +48,17 @@ export async function open (given, { server }) {
       signal?.throwIfAborted()
       return work(server)
     },
-    async prepareCommits () {
-      await prepareCommits(server)
-      await read()
-    },
-    readCommits: read,
+    prepareCommits,
+    readCommits,
     nameStore,
-    known: () => known,
+    inMemory: true,
     find: findCommits,
     leave: leaveCommits,
     merge: mergeCommits,
     prepareTable: (_server, name, arranged, withSource) => prepareTable(server, { name, arranged, withSource }, options),
-    // The server removes by itself what is too old.
-    agingTable: async () => null,
     async store (_server, places, { signal }) {
       const isUpsert = options.layout === UPSERT
-      if (isUpsert) {
-        began ??= beganMs(server).catch(error => {
-          began = null
-          throw error
-        })
-      }
-      const sinceMs = await began ?? 0
+      const sinceMs = isUpsert ? await began() : 0
       const rowsOf = function * (/** @type {typeof places} */ its) {
         for (const { plan, arranged } of its) {
           yield * isUpsert ? keyedRows(plan, arranged, sinceMs) : timedRows(plan, arranged, keys.of(arranged))

@@ -2,7 +2,6 @@ import { encodeLines } from '../../messages/codecs/line-protocol/line-protocol.j
 import { describe, SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { keyedSink } from '../keyed/sink.js'
-import { RecordSet, setOf } from '../record-set.js'
 import { RefusedRows } from '../refusal.js'
 import { agingMeasurement } from './aging.js'
 import { CommitRecords } from './commit-records.js'
@@ -23,7 +22,6 @@ export { isTransient, schema }
  * @typedef {object} Opened  what is known of the database
  * @property {import('./versions.js').Place} rows
  * @property {CommitRecords} commits
- * @property {RecordSet} known  what has a record
  */
 
 /**
@@ -43,9 +41,7 @@ export async function open (given, { server, log }) {
   /** @returns {Promise<Opened>} */
   const look = async () => {
     const { rows, records } = await server.places(options.retentionPolicy)
-    const opened = { rows, commits: new CommitRecords(server, records), known: new RecordSet() }
-    await readCommits(opened)
-    return opened
+    return { rows, commits: new CommitRecords(server, records) }
   }
 
   /** @type {import('../keyed/sink.js').Storage<Opened, Plan>} */
@@ -65,10 +61,11 @@ export async function open (given, { server, log }) {
       }
     },
     async prepareCommits () {}, // with the first of them
-    readCommits,
+    // A retention policy has tables of its own.
+    readCommits: async ({ commits, rows }) => (await commits.read()).filter(({ table, policy }) => table === '' || policy === rows.policy),
     nameStore: ({ commits }, id) => commits.nameStore(id),
     mayNameTwice: true,
-    known: ({ known }) => known,
+    inMemory: true,
     find: ({ commits, rows }, claims) => commits.find(claims, rows.policy),
     leave: ({ commits, rows }, records, signal) => commits.write(records.map(record => ({ ...record, policy: rows.policy })), signal),
     merge: ({ commits, rows }, merged) => commits.merge(merged.map(record => ({ ...record, policy: rows.policy }))),
@@ -108,13 +105,6 @@ export async function open (given, { server, log }) {
     close: () => lines.close()
   }
   return keyedSink(options, { ...storage, arrange: batch => batch })
-}
-
-/** Those of rows in the same retention policy, which has tables of its own. @param {Opened} opened */
-async function readCommits (opened) {
-  const all = (await opened.commits.read()).filter(({ table, policy }) => table === '' || policy === opened.rows.policy)
-  opened.known = setOf(all)
-  return all
 }
 
 /**

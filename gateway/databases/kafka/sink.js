@@ -141,8 +141,6 @@ export async function open (given, { server }) {
       const { format, keyTag } = options
       return { topic, partitions: partitions.length, maxBytes: limit, format, keyTag, columns }
     },
-    // The brokers remove by themselves what is too old.
-    agingTable: async () => null,
     async store (session, claimed, { probe }) {
       /** @type {CommitRecord[]} */
       let commits = []

@@ -20,8 +20,7 @@ import { setBack } from '../set-back.js'
  * @typedef {object} Keyed
  * @property {import('../names.js').NameRules} dialect
  * @property {(session: Session, claims: Claim[]) => Promise<CommitRow[]>} find  the records that hold these, among others
- * @property {(session: Session) => import('../record-set.js').RecordSet} [known]  what has a record, for a database that would need a query
- *   for each; it is kept up to date by `readCommits`
+ * @property {boolean} [inMemory]  all records are held there, and looked for in the database but seldom: each look is a request
  * @property {(session: Session, places: {batch: Batch, arranged: Batch, plan: Plan}[], how: {probe: boolean, signal?: AbortSignal}) =>
  *   Promise<void>} store  resolves once the rows are stored; those that are there stay as they are, and so does what was stored of a write
  *   that fails. May throw RefusedRows
@@ -45,14 +44,24 @@ import { setBack } from '../set-back.js'
  * @returns {RecordedSink<Session, Plan>}
  */
 export function keyedSink (options, storage) {
-  const check = new SeldomCheck()
+  const memory = storage.inMemory ? { held: setOf([]), check: new SeldomCheck() } : null
+  const readCommits = async (/** @type {Session} */ session) => {
+    const records = await storage.readCommits(session)
+    if (memory) memory.held = setOf(records)
+    return records
+  }
   return new RecordedSink(options, {
     ...storage,
-    write: (session, job) => write(storage, check, session, job),
+    readCommits,
+    async prepareCommits (session) {
+      await storage.prepareCommits(session)
+      if (memory) await readCommits(session)
+    },
+    write: (session, job) => write(storage, memory, session, job),
     async compact (session, merged) {
       const records = await merged()
       await storage.merge(session, records)
-      for (const record of records) storage.known?.(session).add(record)
+      for (const record of records) memory?.held.add(record)
     }
   })
 }
@@ -61,19 +70,18 @@ export function keyedSink (options, storage) {
  * @template Session
  * @template Plan
  * @param {Storage<Session, Plan>} storage
- * @param {SeldomCheck} check
+ * @param {{held: import('../record-set.js').RecordSet, check: SeldomCheck}|null} memory
  * @param {Session} session
  * @param {import('../recorded/sink.js').Job<Plan>} job
  */
-async function write (storage, check, session, { batches, wanted, previous, places, probe, signal }) {
-  const known = storage.known?.(session)
+async function write (storage, memory, session, { batches, wanted, previous, places, probe, signal }) {
   // Rows that were staged before have other keys now: another sink may have stored them since memory was filled.
   const wereStaged = batches.some(({ identity }) => identity?.ancestors)
-  const held = known && !wereStaged ? known : setOf(await storage.find(session, [...previous, ...wanted.values()]))
+  const held = memory && !wereStaged ? memory.held : setOf(await storage.find(session, [...previous, ...wanted.values()]))
   const decision = decide(batches, wanted, claim => held.find(claim), probe)
   const { fresh, duplicates, clashes, records } = decision
-  const found = !known || check.isDue(duplicates.length + clashes.length > 0) ? previous : []
-  const there = known && found.length > 0 ? setOf(await storage.find(session, found)) : held
+  const found = !memory || memory.check.isDue(duplicates.length + clashes.length > 0) ? previous : []
+  const there = memory && found.length > 0 ? setOf(await storage.find(session, found)) : held
   if (!found.every(claim => there.find(claim))) throw setBack(storage.place)
   signal?.throwIfAborted()
   await storage.store(session, fresh.flatMap(batch => {
@@ -83,7 +91,7 @@ async function write (storage, check, session, { batches, wanted, previous, plac
   if (probe) return decision
   signal?.throwIfAborted()
   const late = await storage.leave(session, records, signal) ?? []
-  for (const record of records) known?.add(record)
+  for (const record of records) memory?.held.add(record)
   if (late.length === 0) return { ...decision, found }
   const isLate = new Set(late.map(recordKey))
   const left = setOf(await storage.find(session, late))

@@ -10,7 +10,6 @@ import { HttpStore, isTooLarge } from '../influxdb/store.js'
 import { BatchKeys } from '../keyed/batch-keys.js'
 import { keyedSink } from '../keyed/sink.js'
 import { COMMITS_TABLE } from '../names.js'
-import { setOf } from '../record-set.js'
 import { isRefusal, RefusedRows } from '../refusal.js'
 import { prepareCommits, readCommits, writeCommits } from './commit-records.js'
 import { dialect } from './dialect.js'
@@ -21,7 +20,7 @@ export { schema }
 
 /**
  * @typedef {import('./connection.js').QuestdbServer} QuestdbServer
- * @typedef {{known: import('../record-set.js').RecordSet, id: number}} Session  `id` of the table of commit records
+ * @typedef {{id: number}} Session  `id` of the table of commit records
  */
 
 /** How QuestDB says that a line is at fault: then it has stored nothing of the request. */
@@ -48,12 +47,7 @@ export async function open (given, { server }) {
   const keys = new BatchKeys()
   const smaller = new HttpStore({ write: (_place, lines, signal) => server.write([lines], signal) })
   /** @type {Session} */
-  const session = { known: setOf([]), id: -1 }
-  const read = async () => {
-    const records = await readCommits(server)
-    session.known = setOf(records)
-    return records
-  }
+  const session = { id: -1 }
   /** @type {import('../keyed/sink.js').Storage<Session, import('./tables.js').Plan>} */
   const storage = {
     dialect,
@@ -67,12 +61,11 @@ export async function open (given, { server }) {
     async prepareCommits () {
       await prepareCommits(server)
       session.id = await idOf(server, COMMITS_TABLE)
-      await read()
     },
-    readCommits: read,
+    readCommits: () => readCommits(server),
     nameStore: (_session, id) => writeCommits(server, [storeRecord(id)]),
     mayNameTwice: true,
-    known: ({ known }) => known,
+    inMemory: true,
     find: (_session, claims) => readCommits(server, claims),
     leave: (_session, records, signal) => writeCommits(server, records, signal),
     merge: (_session, merged) => writeCommits(server, merged),

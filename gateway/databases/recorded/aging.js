@@ -68,8 +68,8 @@ export class AgingTables {
     const { perSource } = this.#names
     try {
       const name = this.#names.of(source)
-      const table = await this.#storage.agingTable(session, name, !perSource, perSource ? [source] : [...this.#sources])
-      if (!table || table.isOwned) return table
+      const table = await this.#storage.agingTable?.(session, name, !perSource, perSource ? [source] : [...this.#sources])
+      if (!table || table.isOwned) return table ?? null
       if (!perSource) throw notOwned(this.#storage.place, name)
     } catch (error) {
       if (!perSource || !NO_TABLE.includes(/** @type {any} */ (error).code)) throw error

@@ -54,7 +54,8 @@ import { Placement } from './placement.js'
  * @property {(session: Session, name: string, arranged: Batch, withSource: boolean) => Promise<Plan>} prepareTable  finds the place for the
  *   rows in the table of that name; creates what is missing; throws SLUICE_SINK_TABLE_MISFIT. `withSource`: several sources share the table
  * @property {(session: Session, name: string, withSource: boolean, sources: string[]) => Promise<import('./aging.js').AgingTable|null>}
- *   agingTable  the table in which `prepareTable` finds the place of these sources' rows, null where it is not there
+ *   [agingTable]  the table in which `prepareTable` finds the place of these sources' rows, null where it is not there. None where the
+ *   server removes by itself what is too old
  * @property {() => string} [notice]  see Sink
  * @property {() => Promise<void>} [close]  of what is the sink's own
  */

@@ -3,7 +3,6 @@ import { withDefaults } from '../../base/defaults.js'
 import { storeRecord } from '../commit-records.js'
 import { BatchKeys } from '../keyed/batch-keys.js'
 import { keyedSink } from '../keyed/sink.js'
-import { setOf } from '../record-set.js'
 import { isRefusal } from '../refusal.js'
 import { insertCommits, mergeCommits, prepareCommits, readCommits } from './commit-records.js'
 import { dialect } from './dialect.js'
@@ -38,16 +37,9 @@ export function isTransient (error) {
 export async function open (given, { server }) {
   const options = /** @type {any} */ (withDefaults(schema, given))
   const keys = new BatchKeys()
-  let known = setOf([])
   let notice = ''
   /** @type {import('./wire.js').Wire|null} */
   let wire = null
-  /** @param {import('./connection.js').Session} session */
-  const read = async session => {
-    const records = await readCommits(session)
-    known = setOf(records)
-    return records
-  }
   /** @type {import('../keyed/sink.js').Storage<import('./connection.js').Session, import('./tables.js').Plan>} */
   const storage = {
     dialect,
@@ -60,25 +52,22 @@ export async function open (given, { server }) {
     },
     async prepareCommits (session) {
       await prepareCommits(session)
-      await read(session)
       wire = session.wire
       notice = await session.lossNotice()
     },
     notice: () => notice,
-    readCommits: read,
+    readCommits: session => readCommits(session),
     nameStore: (session, id) => insertCommits(session, [storeRecord(id)]),
     mayNameTwice: true,
-    known (session) {
-      // A server that has started again may have other tables, with other columns.
-      if (session.wire !== wire) throw new Error('the connection was lost, and is there again')
-      return known
-    },
+    inMemory: true,
     find: (session, claims) => readCommits(session, claims),
     leave: (session, records, signal) => insertCommits(session, records, signal),
     merge: mergeCommits,
     prepareTable: (session, name, arranged, withSource) => prepareTable(session, { name, arranged, withSource }, options),
     agingTable: (session, name) => agingTable(session, name),
     async store (session, places, { signal }) {
+      // A server that has started again may have other tables, with other columns, or none of what is in memory.
+      if (session.wire !== wire) throw new Error('the connection was lost, and is there again')
       checkRows(places.map(({ batch }) => batch))
       const chunks = rowChunks(places, keys)
       await Promise.all(Array.from({ length: CALLS_AT_ONCE }, async () => {

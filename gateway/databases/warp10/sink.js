@@ -5,7 +5,6 @@ import { storeRecord } from '../commit-records.js'
 import { AnswerError } from '../http.js'
 import { HttpStore } from '../influxdb/store.js'
 import { keyedSink } from '../keyed/sink.js'
-import { setOf } from '../record-set.js'
 import { isRefusal } from '../refusal.js'
 import { mergeCommits, nameStore, readCommits, writeCommits } from './commit-records.js'
 import { FIRST_TICK } from './connection.js'
@@ -20,7 +19,7 @@ export { schema }
 /**
  * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {import('./connection.js').Warp10Server} Warp10Server
- * @typedef {{known: import('../record-set.js').RecordSet, unitNs: bigint}} Session
+ * @typedef {{unitNs: bigint}} Session
  */
 
 /** How the server says that a line is at fault: lines before it may be stored. */
@@ -39,12 +38,7 @@ export function isTransient (error) {
 export async function open (given, { server }) {
   const options = /** @type {any} */ (withDefaults(schema, given))
   const isList = options.format === 'multi-value' || options.format === 'uncompressed'
-  const session = { known: setOf([]), unitNs: 0n }
-  const read = async () => {
-    const records = await readCommits(server)
-    session.known = setOf(records)
-    return records
-  }
+  const session = { unitNs: 0n }
   const encode = function * (/** @type {{plan: import('./series.js').Plan, batch: Batch}[]} */ parts) {
     for (const { plan, batch } of parts) {
       yield * encodeWarp10(seriesOf(plan, batch, session.unitNs), options.format, { unitNs: session.unitNs, isExact: true })
@@ -64,12 +58,11 @@ export async function open (given, { server }) {
     },
     async prepareCommits () {
       session.unitNs = (await server.facts()).unitNs
-      await read()
     },
-    readCommits: read,
+    readCommits: () => readCommits(server),
     nameStore: (_session, id) => nameStore(server, storeRecord(id)),
     mayNameTwice: true,
-    known: ({ known }) => known,
+    inMemory: true,
     find: (_session, claims) => readCommits(server, claims),
     leave: (_session, records, signal) => writeCommits(server, records, signal),
     merge: (_session, merged) => mergeCommits(server, merged),

@@ -71,18 +71,45 @@ export function rowOf (values, more = {}) {
 }
 
 /**
- * Batches whose values are negative at some rows, counted over all of them.
+ * Batches with rows that a database refuses, counted over all of them.
  * @param {Batch[]} batches
  * @param {(row: number) => boolean} isPoison
+ * @param {(batch: Batch, isPoison: (row: number) => boolean) => Partial<Batch>} change  what is other in one, by its own rows
  */
-export function poisoned (batches, isPoison) {
+export function withPoison (batches, isPoison, change) {
   let first = 0
   return batches.map(batch => {
     const from = first
     first += batch.rows
-    const forces = /** @type {Float64Array} */ (batch.columns[0])
-    return new Batch({ ...batch, columns: [Float64Array.from(forces, (value, i) => isPoison(from + i) ? -1 - value : value)] })
+    return new Batch({ ...batch, ...change(batch, row => isPoison(from + row)) })
   })
+}
+
+/**
+ * Their first values are others at some rows.
+ * @param {Batch[]} batches
+ * @param {(row: number) => boolean} isPoison
+ * @param {number} value
+ */
+export function poisoned (batches, isPoison, value = -1) {
+  return withPoison(batches, isPoison, ({ columns: [first, ...others] }, isOne) => {
+    return { columns: [Float64Array.from(/** @type {Float64Array} */ (first), (its, row) => isOne(row) ? value : its), ...others] }
+  })
+}
+
+/**
+ * They have a column of texts, which are long at some rows.
+ * @param {Batch[]} batches
+ * @param {(row: number) => boolean} isPoison
+ * @param {number} length
+ */
+export function withLongTexts (batches, isPoison, length) {
+  const long = 'x'.repeat(length)
+  return withPoison(batches, isPoison, ({ rows, fields, columns, validity }, isOne) => ({
+    fields: [...fields, { name: 'text', type: 'string' }],
+    columns: [...columns, Array.from({ length: rows }, (_, row) => isOne(row) ? long : '')],
+    validity: [...validity, null]
+  }))
 }
 
 /** @param {() => Promise<unknown>} work @returns {Promise<any>} */
