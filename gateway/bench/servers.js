@@ -16,7 +16,7 @@ import { listenerOf } from './listening.js'
  * @property {() => Promise<void>} [start]  again
  * @property {() => Promise<void>} [remove]  of one that was started for the bench: what it stored is removed with it
  * @property {WatchedServer} [watched]  what of it can be watched
- * @property {EngineProgram} [program]  of an engine: what runs its part of a study
+ * @property {EngineProgram} [program]  of an engine: what runs its part of a study; of Kafka: what measures its own producer
  *
  * @typedef {object} WatchedServer
  * @property {number|number[]} [pid]  of its first process, or of that of each program that it is made of, as they run now

@@ -8,6 +8,7 @@ import { flinkCommand, missingFlink } from './engines/flink.js'
 import { missingSpark, sparkCommand, sparkEnvironment, sparkScript } from './engines/spark.js'
 import { missingHbase, startHbase } from './hbase.js'
 import { missingInfluxdb, startInfluxdb } from './influxdb.js'
+import { jarsOf, kafka } from './java/jars.js'
 import { missingKafka, startKafka } from './kafka.js'
 import { missingMariadb, startMariadb } from './mariadb.js'
 import { missingMongodb, startMongodb } from './mongodb.js'
@@ -123,7 +124,8 @@ export const measuredServers = {
       const server = await startKafka({ dir, isMeasured: true })
       const { port, user, password, stop, start, remove } = server
       const access = { url: `kafka://${host}:${port}/`, host, port, user, password, database: '' }
-      return { ...access, stop, start, remove, watched: watched(server, dir) }
+      const program = { command: ['java', '-cp', jarsOf(kafka), 'org.apache.kafka.tools.ProducerPerformance'], environment: {} }
+      return { ...access, stop, start, remove, watched: watched(server, dir), program }
     }
   },
   flink: {

@@ -1,18 +1,24 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Admin, FetchIsolationLevels, Producer } from '@platformatic/kafka'
+import { SluiceError } from '../../base/errors.js'
 import { KafkaClient } from '../../kafka/client.js'
 import { committed } from '../../kafka/committed.js'
 import { fetchApi } from '../../kafka/fetch.js'
 import { decode, encode } from '../../messages/codecs/arrow/arrow.js'
 import { refuseWhatIsThere } from '../empty.js'
+import { narrowBatches } from '../narrow-rows.js'
 import { makeTable } from './open.js'
 
-/** @typedef {import('../../batch/batch.js').Batch} Batch */
-
-/** What the driver's loop was about best with, of 5000 to 50,000 rows a record, 1 to 8 records a send, and 1 to 4 sends under way. */
-const LOADER_ROWS = 10_000
-const LOADER_RECORDS = 5
-const LOADER_SENDS = 2
+/** Kafka's own measure of a producer: records of the size of that many of our rows, in the largest requests that a topic takes. */
+const PERF_TEST = 'kafka-producer-perf-test.sh'
+const RECORD_ROWS = 10_000
+const REQUEST_BYTES = 1_000_000
+/** Records of perf-test that are not counted: Java has just started. */
+const WARM_UP_RECORDS = 100
 
 /** @type {import('./sink-bench.js').SinkBench} */
 export const bench = {
@@ -46,16 +52,22 @@ export const bench = {
         return count
       },
       loader: {
-        name: `the driver, ${LOADER_RECORDS} records of ${LOADER_ROWS} rows a send, ${LOADER_SENDS} at once, without transactions`,
+        name: `${PERF_TEST}, records of the bytes of ${RECORD_ROWS} rows, made before, without transactions`,
         async run (batches) {
           await makeTable(address, batches[0])
-          for (const messages of messagesOf([batches[0].slice(0, 1)])) await producer.send({ messages, acks: -1 }) // connects
-          const start = performance.now()
-          const waiting = messagesOf(batches)
-          await Promise.all(Array.from({ length: LOADER_SENDS }, async () => {
-            for (const messages of waiting) await producer.send({ messages, acks: -1 })
-          }))
-          return (performance.now() - start) / 1000
+          const rows = batches.reduce((sum, batch) => sum + batch.rows, 0)
+          const records = Math.ceil(rows / RECORD_ROWS) + WARM_UP_RECORDS
+          const settings = join(folder, 'perf-test.properties')
+          await writeFile(settings, perfTestSettings(login), { mode: 0o600 })
+          const [program, ...args] = server.program?.command ?? [PERF_TEST]
+          const output = await outputOf(program, [
+            ...args, '--command-config', settings, '--topic', batches[0].source, '--throughput', '-1',
+            '--num-records', String(records), '--warmup-records', String(WARM_UP_RECORDS),
+            '--record-size', String(encode(narrowBatches({ rows: RECORD_ROWS, batchRows: RECORD_ROWS, source: 'rows' })[0]).length)
+          ])
+          const rates = Array.from(output.matchAll(/([\d.]+) records\/sec/g), ([, rate]) => Number(rate))
+          if (rates.length === 0) throw new SluiceError('SLUICE_BENCH_PROCESS', `${program} told no rate, but:\n${output}`)
+          return rows / RECORD_ROWS / rates[rates.length - 1]
         }
       },
       naive: {
@@ -91,19 +103,21 @@ export function bareOptions ({ host, port, user, password }) {
   }
 }
 
-/** What one send has, each record a block of rows. @param {Batch[]} batches */
-function * messagesOf (batches) {
-  let messages = []
-  for (const batch of batches) {
-    const key = Buffer.from(batch.source)
-    for (let from = 0; from < batch.rows; from += LOADER_ROWS) {
-      messages.push({ topic: batch.source, key, value: encode(batch.slice(from, Math.min(batch.rows, from + LOADER_ROWS))) })
-      if (messages.length < LOADER_RECORDS) continue
-      yield messages
-      messages = []
-    }
-  }
-  if (messages.length > 0) yield messages
+/** @param {{host: string, port: number, user: string, password: string}} login */
+function perfTestSettings ({ host, port, user, password }) {
+  const quoted = (/** @type {string} */ text) => JSON.stringify(text).replaceAll('\\', '\\\\')
+  const module = `org.apache.kafka.common.security.scram.ScramLoginModule required username=${quoted(user)} password=${quoted(password)};`
+  return [
+    `bootstrap.servers=${host}:${port}`, 'acks=all', `batch.size=${REQUEST_BYTES}`,
+    ...user ? ['security.protocol=SASL_PLAINTEXT', 'sasl.mechanism=SCRAM-SHA-512', `sasl.jaas.config=${module}`] : []
+  ].join('\n')
+}
+
+/** @param {string} program @param {string[]} args */
+async function outputOf (program, args) {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [chunks] = await Promise.all([child.stdout.toArray(), once(child, 'close')])
+  return Buffer.concat(chunks).toString()
 }
 
 /** Rows of a topic of one partition, once all transactions have ended. @param {KafkaClient} client @param {string} name */

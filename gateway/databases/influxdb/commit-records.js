@@ -21,6 +21,9 @@ import { rowsOf } from './connection.js'
 
 const [, ...NUMBERS] = RECORD_NUMBERS
 
+/** A record that is being written may lack some of its fields when it is looked at; one of Sluice 0.1 lacks them for ever. */
+const LOOKS = 5
+
 /** The series of the database's id. */
 const STORE = 'store'
 
@@ -36,12 +39,19 @@ export class CommitRecords {
 
   /** The database's id has no table. @returns {Promise<CommitRecord[]>} */
   async read () {
+    for (let looks = 1; ; looks++) {
+      const records = await this.#look()
+      if (records.every(({ hash, before }) => hash !== null && before !== null)) return records
+      if (looks === LOOKS) throw oldRecords(this.#server.place)
+    }
+  }
+
+  async #look () {
     const { database, policy } = this.#place
     const columns = [...NUMBERS, 'policy', 'sink_table', 'gateway', 'source', 'epoch'].map(name => `"${name}"`).join(', ')
     const series = await this.#server.query(`SELECT ${columns} FROM ${quoteTable(policy, COMMITS_TABLE)}`, { database })
     return rowsOf(series).map(row => {
       const { time: seq, policy: ofRows, sink_table: table, gateway, source, epoch, last, hash, staged, stored, dead, before } = row
-      if (hash === null) throw oldRecords(this.#server.place)
       return { policy: ofRows, table, gateway, source, epoch, seq, last, hash, staged, stored, dead, before }
     })
   }
