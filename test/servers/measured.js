@@ -18,6 +18,8 @@ import { postgresqlPrograms, startPostgresql } from './postgresql.js'
 
 const host = '127.0.0.1'
 
+const JAVA = ['java', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-cp']
+
 /** What rows of a second or two need, so that no side waits for the disk more than for its commits. */
 const MARIADB_MEMORY = ['--innodb-buffer-pool-size=512M', '--innodb-log-file-size=512M']
 
@@ -124,7 +126,7 @@ export const measuredServers = {
       const server = await startKafka({ dir, isMeasured: true })
       const { port, user, password, stop, start, remove } = server
       const access = { url: `kafka://${host}:${port}/`, host, port, user, password, database: '' }
-      const program = { command: ['java', '-cp', jarsOf(kafka), 'org.apache.kafka.tools.ProducerPerformance'], environment: {} }
+      const program = { command: [...JAVA, jarsOf(kafka), 'org.apache.kafka.tools.ProducerPerformance'], environment: {} }
       return { ...access, stop, start, remove, watched: watched(server, dir), program }
     }
   },
