@@ -1,5 +1,5 @@
 import cassandra from 'cassandra-driver'
-import { connect, reconnectOnce } from '../../gateway/databases/cassandra/connection.js'
+import { connect } from '../../gateway/databases/cassandra/connection.js'
 import { tableName } from '../../gateway/databases/cassandra/dialect.js'
 import { open } from '../../gateway/databases/cassandra/sink.js'
 import { missingCassandra, startCassandra } from '../servers/cassandra.js'
@@ -31,7 +31,6 @@ export class CassandraDatabase extends TestDatabase {
         policies: { reconnection: new cassandra.policies.reconnection.ConstantReconnectionPolicy(200) },
         encoding: { useBigIntAsLong: true }
       })
-      reconnectOnce(database.client)
     })
     beforeEach(() => { database.#tests++ })
     afterEach(() => database.closeOpened())

@@ -6,7 +6,6 @@ import { tableName } from '../../gateway/databases/cassandra/dialect.js'
 import { isTransient, open } from '../../gateway/databases/cassandra/sink.js'
 import { missingCassandra, startCassandra } from '../servers/cassandra.js'
 import { requireServer } from '../servers/programs.js'
-import { startRelay } from '../servers/relay.js'
 import { CassandraDatabase } from './cassandra-database.js'
 import { batchOf, failureOf, identity, T0, withLongTexts } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
@@ -184,32 +183,6 @@ describe('Cassandra sink', () => {
         const other = await openSink({ table: options.layout ? 'wide' : 'narrow', ...options })
         if (!options.layout) await (await openSink({ table: 'narrow', layout: 'narrow' })).write([batchOf([1])])
         expect((await failureOf(() => other.write([batchOf([2])]))).message).to.match(/not told apart by .*another table/)
-      }
-    })
-  })
-
-  describe('connections that were lost', () => {
-    it('are as many again as before, however often, and none once they are closed, be it while they come back', async () => {
-      const relay = await startRelay(database.server.port)
-      const servers = Array.from({ length: 12 }, () => database.connect({ port: relay.port }))
-      const use = (/** @type {typeof servers[0]} */ server) => server.use(client => client.execute('SELECT key FROM system.local'))
-      const until = async (/** @type {() => boolean} */ holds) => { while (!holds()) await sleep(20) }
-      try {
-        await Promise.all(servers.map(use))
-        for (const left of [12, 12, 6]) {
-          await relay.cut()
-          for (const server of servers) await failureOf(() => use(server))
-          const used = relay.used()
-          await relay.mend()
-          await used
-          await Promise.all(servers.splice(left).map(server => server.close()))
-          for (const server of servers) while (!await use(server).catch(() => null)) await sleep(20)
-          await until(() => relay.connections === left)
-        }
-        for (const server of servers) await server.close()
-        await until(() => relay.connections === 0)
-      } finally {
-        await relay.cut()
       }
     })
   })

@@ -188,7 +188,6 @@ export class CassandraServer {
       queryOptions: { consistency: types.consistencies.localQuorum, prepare: true, isIdempotent: true },
       encoding: { useBigIntAsLong: true }
     })
-    reconnectOnce(client, work => this.#kept(work))
     try {
       await client.connect()
       return client
@@ -208,22 +207,6 @@ export class CassandraServer {
 async function shutDownHosts (client) {
   const left = /** @type {any[]} */ (client.hosts?.values() ?? [])
   await Promise.all(left.map(host => host.shutdown(false)))
-}
-
-/**
- * Where no node is left, the driver begins anew with the first that is back: as often at once as it has noticed, which doubles each
- * time, and without an end to the hosts that it replaces, which go on connecting. Here it begins once, and ends them.
- * @param {any} client  parts of which are the driver's own
- * @param {(work: Promise<void>) => Promise<void>} [kept]  told what is under way: when that ends, the client has hosts that are new
- */
-export function reconnectOnce (client, kept = work => work) {
-  client.on('hostRemove', (/** @type {any} */ host) => host.shutdown(false))
-  const control = client.controlConnection
-  const refresh = control._refresh.bind(control)
-  /** @type {Promise<void>|null} */
-  let running = null
-  // With hosts that are left to try, it is the driver's own call within one that runs.
-  control._refresh = (/** @type {unknown} */ left) => left ? refresh(left) : running ??= kept(refresh().finally(() => { running = null }))
 }
 
 /** @param {string[]} names @param {import('node:tls').PeerCertificate} certificate  which must be of one of them */
