@@ -6,6 +6,7 @@ import { tableName } from '../../gateway/databases/cassandra/dialect.js'
 import { isTransient, open } from '../../gateway/databases/cassandra/sink.js'
 import { missingCassandra, startCassandra } from '../servers/cassandra.js'
 import { requireServer } from '../servers/programs.js'
+import { startRelay } from '../servers/relay.js'
 import { CassandraDatabase } from './cassandra-database.js'
 import { batchOf, failureOf, identity, T0, withLongTexts } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
@@ -185,6 +186,31 @@ describe('Cassandra sink', () => {
         expect((await failureOf(() => other.write([batchOf([2])]))).message).to.match(/not told apart by .*another table/)
       }
     })
+  })
+
+  it('connects as often as before after its nodes were away, however often, and no more once it is closed', async function () {
+    this.timeout(120_000)
+    const relay = await startRelay(database.server.port)
+    const until = async (/** @type {() => boolean|Promise<boolean>} */ holds) => { while (!await holds()) await sleep(20) }
+    const server = database.connect({ port: relay.port })
+    const isUsed = () => server.use(client => client.execute('SELECT key FROM system.local')).then(() => true, () => false)
+    try {
+      for (let outage = 0; outage < 4; outage++) {
+        await until(async () => await isUsed() && relay.connections === 1)
+        await relay.cut()
+        await until(async () => !await isUsed())
+        await relay.mend()
+      }
+      await until(isUsed)
+      await server.close()
+      await until(() => relay.connections === 0)
+      await relay.cut()
+      await relay.mend()
+      await sleep(1500) // thrice as long as a node that is gone is left alone
+      expect(relay.connections).to.equal(0)
+    } finally {
+      await relay.cut()
+    }
   })
 
   describe('Test connection', () => {

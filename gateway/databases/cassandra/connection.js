@@ -12,6 +12,8 @@ export { schema }
 
 /**
  * @typedef {import('cassandra-driver').Client} Client
+ * @typedef {import('cassandra-driver').Host} Host
+ * @typedef {{hosts: Host[], connections: {closeAsync: () => Promise<void>}[]}} Remains
  *
  * @typedef {object} ConnectionOptions
  * @property {string} host
@@ -58,6 +60,8 @@ export class CassandraServer {
   #client = null
   /** Also that which nobody waits for any more. @type {Set<Promise<unknown>>} */
   #works = new Set()
+  /** What clients leave behind. @type {WeakMap<Client, Remains>} */
+  #remains = new WeakMap()
 
   /** @param {ConnectionOptions} options */
   constructor (options) {
@@ -84,7 +88,7 @@ export class CassandraServer {
   async use (work, signal) {
     signal?.throwIfAborted()
     try {
-      return await orAborted(this.#kept(this.#connect().then(work)), signal)
+      return await orAborted(this.#kept(this.#work(work)), signal)
     } catch (error) {
       const reason = reasonOf(error)
       if (signal?.aborted) throw reason
@@ -128,8 +132,23 @@ export class CassandraServer {
     const client = await this.#client?.catch(() => null)
     this.#client = null
     if (!client) return
+    const remains = this.#remains.get(client)
+    this.#remains.delete(client)
     await client.shutdown()
-    Promise.allSettled(this.#works).then(() => shutDownHosts(client))
+    Promise.allSettled(this.#works).then(() => shutDownHosts(client, remains))
+  }
+
+  /** @template T @param {(client: Client) => Promise<T>} work */
+  async #work (work) {
+    const client = await this.#connect()
+    const done = await work(client)
+    const remains = this.#remains.get(client)
+    if (remains && remains.hosts.length > 0) {
+      this.#remains.delete(client)
+      this.#client = null
+      Promise.allSettled(this.#works).then(() => client.shutdown()).then(() => shutDownHosts(client, remains))
+    }
+    return done
   }
 
   /** @template T @param {Promise<T>} work */
@@ -153,7 +172,10 @@ export class CassandraServer {
     return [found, missing, await syncAdvice(client), plainTextAdvice(this.#options)].filter(text => text !== '').join(' ')
   }
 
-  /** Once connected, the driver finds its nodes again by itself; a client that has failed to connect never does. */
+  /**
+   * Once connected, the driver finds its nodes again by itself; a client that has failed to connect never does. When all of them had been
+   * away, it leaves hosts behind that go on connecting, and twice as many looks for nodes as before: it is used once more, and replaced.
+   */
   #connect () {
     this.#client ??= this.#open().catch(error => {
       this.#client = null
@@ -188,25 +210,47 @@ export class CassandraServer {
       queryOptions: { consistency: types.consistencies.localQuorum, prepare: true, isIdempotent: true },
       encoding: { useBigIntAsLong: true }
     })
+    const remains = remainsOf(client)
     try {
       await client.connect()
+      this.#remains.set(client, remains)
       return client
     } catch (error) {
       await client.shutdown()
-      await shutDownHosts(client)
+      await shutDownHosts(client, remains)
       throw error
     }
   }
 }
 
 /**
- * The driver leaves hosts behind that go on connecting, or counting: of a client that has never connected, and of one that was shut down
- * while something was under way.
- * @param {Client} client
+ * When all nodes have been away, the driver puts new hosts in the place of those that it had, and looks for nodes several times at once, of
+ * which only one look keeps its connection.
+ * @param {any} client  parts of which are the driver's own
+ * @returns {Remains}
  */
-async function shutDownHosts (client) {
-  const left = /** @type {any[]} */ (client.hosts?.values() ?? [])
-  await Promise.all(left.map(host => host.shutdown(false)))
+function remainsOf (client) {
+  const remains = /** @type {Remains} */ ({ hosts: [], connections: [] })
+  client.on('hostRemove', (/** @type {Host} */ gone) => { remains.hosts.push(gone) })
+  const { controlConnection: control } = client
+  const create = control._createConnection
+  control._createConnection = async (/** @type {string} */ endpoint) => {
+    const connection = await create.call(control, endpoint)
+    remains.connections.push(connection)
+    return connection
+  }
+  return remains
+}
+
+/**
+ * The driver leaves hosts behind that go on connecting, or counting: of a client that has never connected, of one that was shut down
+ * while something was under way, and those that it has replaced.
+ * @param {Client} client
+ * @param {Remains} [remains]
+ */
+async function shutDownHosts (client, { hosts, connections } = { hosts: [], connections: [] }) {
+  const left = /** @type {any[]} */ ([...client.hosts?.values() ?? [], ...hosts])
+  await Promise.all([...left.map(host => host.shutdown(false)), ...connections.map(connection => connection.closeAsync())])
 }
 
 /** @param {string[]} names @param {import('node:tls').PeerCertificate} certificate  which must be of one of them */
