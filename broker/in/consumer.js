@@ -5,6 +5,7 @@ import { readSinks } from '../control-messages.js'
 import { consumerTopics, parseTopic } from '../topics.js'
 import { Arrivals } from './arrivals.js'
 import { readHead } from './head.js'
+import { anotherOf } from './clash.js'
 import { HeldDeliveries } from './held-deliveries.js'
 import { Keeper } from './keeper.js'
 import { Looks } from './looks.js'
@@ -218,6 +219,13 @@ export class Consumer extends EventEmitter {
       if (about?.kind === 'data') this.#topics.choose(about.gateway)
       ack()
     }
+  }
+
+  /** Another gateway reads under the id of this one. */
+  double () {
+    this.#arrivals.counters.clashes++
+    this.#quietLog.say('warn', 'double', `SLUICE_BROKER_TAKEN_OVER: ${anotherOf(this.options.own ?? '')}`)
+    this.emit('changed')
   }
 
   /** What the flow has under way may be lost, by no fault of its own. */

@@ -1,8 +1,10 @@
 import { EventEmitter } from 'node:events'
 import { identityKey } from '../../gateway/batch/batch.js'
 import { describe } from '../../gateway/base/errors.js'
+import { QuietLog } from '../../gateway/base/log.js'
 import { GroupMember } from '../../gateway/kafka/group.js'
 import { countOf } from '../../gateway/messages/refusals.js'
+import { anotherOf } from '../in/clash.js'
 import { HeldDeliveries } from '../in/held-deliveries.js'
 import { Readings } from '../in/readings.js'
 import { Streams } from '../in/streams.js'
@@ -27,6 +29,7 @@ import { identified } from './units.js'
  * @property {string[]|RegExp} topics
  * @property {'earliest'|'latest'} [begin]  where there is nothing yet that says where to go on
  * @property {string} reader  id of the node
+ * @property {string} [own]  the own gateway
  * @property {WiredSink[]} [sinks]  that must store each batch, until `wire` says otherwise
  * @property {import('../in/contract.js').Sinks} registry
  * @property {import('../in/contract.js').Deliveries} deliveries
@@ -101,6 +104,8 @@ export class KafkaConsumer extends EventEmitter {
   problem = null
   #duplicates = 0
   #refused = 0
+  #clashes = 0
+  #quietLog
   /** How many were parked when all was read the last time. */
   #parked = 0
 
@@ -109,6 +114,7 @@ export class KafkaConsumer extends EventEmitter {
     super()
     const all = this.#options = { ...DEFAULTS, ...options }
     const { registry, compactMs, log } = all
+    this.#quietLog = new QuietLog(log, () => performance.now())
     this.#readings = new Readings({
       registry,
       intervalMs: compactMs,
@@ -147,6 +153,7 @@ export class KafkaConsumer extends EventEmitter {
       heldBytes: this.#held.bytes,
       duplicates: this.#duplicates,
       refused: this.#refused,
+      clashes: this.#clashes,
       ...this.#open.counters,
       ...this.#held.counters
     }
@@ -196,9 +203,15 @@ export class KafkaConsumer extends EventEmitter {
   }
 
   #join () {
-    const { cluster, group, topics, sessionMs } = this.#options
+    const { cluster, group, topics, sessionMs, own, reader } = this.#options
     return new GroupMember(cluster, {
       group,
+      name: own && `sluice-${own}-kafka-in-${reader}`,
+      onDouble: () => {
+        this.#clashes++
+        this.#quietLog.say('warn', 'double', `SLUICE_BROKER_TAKEN_OVER: ${anotherOf(own ?? '')}`)
+        this.emit('changed')
+      },
       topics,
       sessionMs,
       onAssigned: assigned => this.#onAssigned(assigned),

@@ -12,6 +12,7 @@ import { KafkaLink } from './link.js'
  * @property {string} [group]  see KafkaLink
  * @property {number} [receiveMaximum]  batches that may come before the first of them is acknowledged
  * @property {(partitions: number[], all: number) => void} [onShare]
+ * @property {() => void} [onDouble]
  * @property {Log} [log]
  */
 
@@ -32,14 +33,14 @@ export class KafkaConnection {
   #log
 
   /** @param {Record<string, unknown>} options @param {KafkaClientOptions} clientOptions */
-  constructor (options, { clientId, group, receiveMaximum, onShare, log = { info () {}, warn () {}, error () {} } }) {
+  constructor (options, { clientId, group, receiveMaximum, onShare, onDouble, log = { info () {}, warn () {}, error () {} } }) {
     const cluster = server(options)
     this.place = cluster.place
     this.#log = log
     /** @type {SluiceError|null} */
     this.problem = null
     const onProblem = (/** @type {unknown} */ problem) => this.#report(problem)
-    this.#link = new KafkaLink(cluster, { clientId, group, window: receiveMaximum, onShare, onProblem })
+    this.#link = new KafkaLink(cluster, { clientId, group, window: receiveMaximum, onShare, onDouble, onProblem })
     this.client = /** @type {import('../client.js').BrokerClient} */ (this.#link)
     this.client.on('connect', () => {
       this.#logged = null

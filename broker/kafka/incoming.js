@@ -11,6 +11,8 @@ import { STAGE_TOPICS } from './topics.js'
  * @property {import('../../gateway/kafka/client.js').Cluster} cluster
  * @property {import('../../gateway/kafka/client.js').KafkaClient} client  for what does not take long
  * @property {string} group
+ * @property {string} name  see `MemberOptions`
+ * @property {() => void} onDouble  likewise
  * @property {number} window  messages that are not acknowledged at a time, where they are small
  * @property {(packet: Packet, ack: () => void) => void} onMessage
  * @property {(partitions: number[]) => void} onShare  those that this member reads have changed
@@ -46,6 +48,8 @@ export class Incoming {
     this.#options = options
     this.#member = new GroupMember(options.cluster, {
       group: options.group,
+      name: options.name,
+      onDouble: options.onDouble,
       topics: [STAGE_TOPICS.data.name],
       onAssigned: async assigned => {
         for (const { stream, committed, first } of assigned) {

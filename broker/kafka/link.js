@@ -20,6 +20,7 @@ import { gatewayOf, onceCreated, STAGE_TOPICS, stagePartitionOf, stageTopicOf, s
  * @property {string} [group]  whose members share the batches; without one all of them come, from now on, and are not acknowledged
  * @property {number} [window]  batches that are not acknowledged at a time
  * @property {(partitions: number[], all: number) => void} [onShare]  those of the batches that come here, of so many
+ * @property {() => void} [onDouble]  another member of the group has this client id; again and again while that is so
  * @property {(problem: unknown) => void} onProblem  null: there is none
  */
 
@@ -61,10 +62,10 @@ export class KafkaLink extends EventEmitter {
   #onMessage = (_packet, ack) => ack()
 
   /** @param {KafkaServer} server @param {LinkOptions} options */
-  constructor (server, { window = 1000, onShare = () => {}, ...options }) {
+  constructor (server, { window = 1000, onShare = () => {}, onDouble = () => {}, ...options }) {
     super()
     this.setMaxListeners(0)
-    this.#options = { window, onShare, ...options }
+    this.#options = { window, onShare, onDouble, ...options }
     this.#server = server
     this.#client = server.client()
     this.#outgoing = new Outgoing(this.#client, () => this.#alarm.resolve(undefined))
@@ -206,12 +207,14 @@ export class KafkaLink extends EventEmitter {
 
   /** @param {StageTopicName} name @param {string[]} filters */
   async #listenTo (name, filters) {
-    const { group, window, onShare } = this.#options
+    const { clientId, group, window, onShare, onDouble } = this.#options
     if (name === 'data' && group) {
       this.#incoming ??= new Incoming({
         cluster: this.#server,
         client: this.#client,
         group,
+        name: clientId,
+        onDouble,
         window,
         onMessage: (packet, ack) => this.#pass(packet.topic, packet.payload, false, ack),
         onShare: partitions => onShare(partitions, this.#topics?.data.partitions.length ?? 0),

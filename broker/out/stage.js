@@ -5,6 +5,7 @@ import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { contentType, decode, encode } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { Ration } from '../../gateway/stats/monitor/ration.js'
 import { readResend } from '../control-messages.js'
+import { anotherOf } from '../in/clash.js'
 import { readHead } from '../in/head.js'
 import { localCommits, localReaders } from '../local.js'
 import { Spool } from '../spool/spool.js'
@@ -237,10 +238,4 @@ export class Stage extends EventEmitter {
     }
     this.sender.wake()
   }
-}
-
-/** @param {string} gateway */
-function anotherOf (gateway) {
-  return `Another gateway has the id of this one, "${gateway}", on its broker. Give each its own: delete sluice/gateway-id in the data ` +
-    'folder that is a copy, and start it again.'
 }

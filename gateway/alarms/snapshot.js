@@ -32,6 +32,7 @@ import { Stalls } from './stalls.js'
  * @property {Spool[]} spools
  * @property {number|'full'|'never'} spoolFullInSeconds  of that which is full first
  * @property {Place[]} stageIns
+ * @property {Place[]} kafkaIns
  * @property {{name: string, nodeId: string, meter: Meter}[]} ownMeters  of stages: what belongs to no source
  * @property {Place[]} devices  that are asked, as over Modbus
  * @property {{broker: string, problem: string, nodes: string[]}[]} unconnected  brokers
@@ -108,6 +109,7 @@ export class Snapshots {
       spools,
       spoolFullInSeconds: isHeldUp ? 'full' : soonest(spools),
       stageIns,
+      kafkaIns,
       ownMeters: stats.metersOf('stage').filter(({ isOwn }) => isOwn).map(meter => {
         const { name } = [...stageIns, ...spools, ...kafkaIns].find(({ nodeId }) => nodeId === meter.id) ?? meter
         return { name, nodeId: meter.id, meter }

@@ -12,7 +12,7 @@ import { brokersIn } from './brokers.js'
  * @property {string} user
  * @property {string} password
  *
- * @typedef {{client: () => KafkaClient}} Cluster
+ * @typedef {{client: (name?: string) => KafkaClient}} Cluster
  * @typedef {import('./brokers.js').Broker} Broker
  * @typedef {{id: string, partitions: {leader: number, leaderEpoch: number, replicas: number}[]}} Topic
  * @typedef {{partitions: number, configs?: Record<string, string>}} TopicOptions  -1: as many as the brokers' configuration has
@@ -36,7 +36,6 @@ const ANSWER_TIMEOUT_MS = 30_000
 /** What was told of topics is believed for so long. */
 const KNOWN_MS = 10_000
 
-const CLIENT_ID = 'sluice'
 const TOPIC_RESOURCE = 2
 const ANYBODY = -1
 const [NONE, UNKNOWN_TOPIC] = [0, 3]
@@ -44,6 +43,7 @@ const [NONE, UNKNOWN_TOPIC] = [0, 3]
 export class KafkaClient {
   #options
   #tls
+  #name
   /** @type {kafka.ConnectionPool|null} */
   #opened = null
   #disconnects = 0
@@ -60,11 +60,13 @@ export class KafkaClient {
   /**
    * @param {ConnectionOptions} options
    * @param {() => import('node:tls').SecureContextOptions|undefined} [tls]  asked when it connects; undefined where brokers expect no TLS
+   * @param {string} [name]  as brokers show it to others
    */
-  constructor (options, tls = () => undefined) {
+  constructor (options, tls = () => undefined, name = 'sluice') {
     this.#options = options
     this.#named = brokersIn(options)
     this.#tls = tls
+    this.#name = name
   }
 
   /** Another number: what was connected once may be another cluster by now, or this one as it was some time ago. */
@@ -247,7 +249,7 @@ export class KafkaClient {
     if (this.#opened) return this.#opened
     const { login, user, password } = this.#options
     const tls = this.#tls()
-    this.#opened = new kafka.ConnectionPool(CLIENT_ID, {
+    this.#opened = new kafka.ConnectionPool(this.#name, {
       ...tls && { tls, tlsServerName: !this.#named.some(({ host }) => isIP(host)) },
       ...login !== 'none' && { sasl: { mechanism: /** @type {any} */ (login.toUpperCase()), username: user, password } },
       connectTimeout: CONNECT_TIMEOUT_MS,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoff } from '../base/backoff.js'
+import { Doubles } from './doubles.js'
 import { Fetcher } from './fetcher.js'
 import { isElsewhere, isLost, isRebalance, Membership } from './membership.js'
 import { boundsOf } from './offsets.js'
@@ -61,6 +62,8 @@ import { Progress } from './progress.js'
  *   offsets from `from` to before `to`
  * @property {(problem: Error|null) => void} onProblem
  * @property {number} [sessionMs]  a member that has not been heard of for so long is taken for dead; brokers want 6 seconds or more
+ * @property {string} [name]  that no other member should have
+ * @property {() => void} [onDouble]  another has it, and is no dead one; again and again while that is so
  */
 
 /** @typedef {import('./client.js').Topic} Topic */
@@ -83,6 +86,7 @@ export class GroupMember {
   #membership
   #fetcher
   #ended
+  #doubles
   #closing = new AbortController()
   /** @type {() => void} */
   #wake = () => {}
@@ -110,9 +114,11 @@ export class GroupMember {
   /** It begins at once. @param {import('./client.js').Cluster} cluster @param {MemberOptions} options */
   constructor (cluster, options) {
     this.#options = options
-    this.#talking = cluster.client()
+    this.#talking = cluster.client(options.name)
     this.#reading = cluster.client()
-    this.#membership = new Membership(this.#talking, options.group, options.sessionMs ?? SESSION_MS)
+    const { name, onDouble, sessionMs = SESSION_MS } = options
+    const membership = this.#membership = new Membership(this.#talking, options.group, sessionMs)
+    this.#doubles = name && onDouble ? new Doubles({ membership, sessionMs, onDouble }) : null
     this.#fetcher = new Fetcher(this.#reading, {
       isCurrent: () => this.#membership.isValid,
       areWhole: options.areWhole,
@@ -199,6 +205,7 @@ export class GroupMember {
     try {
       await this.#membership.heartbeat()
       await this.#flush([...this.#progress.keys()])
+      await this.#doubles?.look()
       const isOther = performance.now() > this.#lookedAt + LOOK_MS && await this.#look()
       this.#tell('group', null)
       return isOther

@@ -1,7 +1,7 @@
 import {
   cooperativeStickyAssigner, COOPERATIVE_STICKY_ASSIGNOR, decodeConsumerProtocolAssignment, decodeConsumerProtocolSubscription,
-  encodeConsumerProtocolAssignment, encodeConsumerProtocolSubscription, FindCoordinatorKeyTypes, findCoordinatorV4, heartbeatV4,
-  joinGroupV7, leaveGroupV4, offsetCommitV8, offsetFetchV8, syncGroupV5
+  describeGroupsV5, encodeConsumerProtocolAssignment, encodeConsumerProtocolSubscription, FindCoordinatorKeyTypes, findCoordinatorV4,
+  heartbeatV4, joinGroupV7, leaveGroupV4, offsetCommitV8, offsetFetchV8, syncGroupV5
 } from '@platformatic/kafka'
 import { isAnswer, isAnswered } from './client.js'
 
@@ -120,6 +120,14 @@ export class Membership {
       }
     }
     return found
+  }
+
+  /** The ids of other members whose client has the name of this one. @returns {Promise<string[]>} */
+  async namesakes () {
+    const { groups: [{ members }] } = await this.#ask(describeGroupsV5.api, [this.#group], false)
+    const own = members.find((/** @type {{memberId: string}} */ { memberId }) => memberId === this.#memberId)
+    return members.filter((/** @type {any} */ each) => own && each !== own && each.clientId === own.clientId)
+      .map((/** @type {{memberId: string}} */ { memberId }) => memberId)
   }
 
   /** Of its own will, so that others need not wait for it. */

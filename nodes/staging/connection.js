@@ -8,7 +8,7 @@ import { checkOnce } from './check.js'
 /**
  * @typedef {import('../../broker/connection/connection.js').ClientOptions} ClientOptions
  * @typedef {import('../../broker/kafka/connection.js').KafkaClientOptions} KafkaClientOptions
- * @typedef {Pick<ClientOptions, 'receiveMaximum'|'will'|'read'> & Pick<KafkaClientOptions, 'group'|'onShare'>} Wanted
+ * @typedef {Pick<ClientOptions, 'receiveMaximum'|'will'|'read'> & Pick<KafkaClientOptions, 'group'|'onShare'|'onDouble'>} Wanted
  */
 
 const SESSION_EXPIRY_SECONDS = 7 * 86_400

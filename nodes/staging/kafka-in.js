@@ -1,3 +1,4 @@
+import { gatewayId } from '../../broker/gateway-id.js'
 import { readMessage } from '../../broker/kafka-in/messages.js'
 import { topicsOf } from '../../broker/kafka-in/topics.js'
 import { closeAll } from '../../gateway/base/close-all.js'
@@ -78,6 +79,7 @@ async function open (RED, node, options, mapper) {
     topics: topicsOf(options.topics),
     begin: options.begin,
     reader: node.id,
+    own: await gatewayId(dataDir(RED)),
     sinks: sinksOf(RED, node, false),
     registry,
     deliveries: deliveriesOf(options),
@@ -126,10 +128,10 @@ function atOdds (pair, names) {
  * @param {Error|null} problem
  */
 export function statusOf (state, problem) {
-  const { partitions, lost, parked, refused, notKept } = state
+  const { partitions, lost, parked, refused, notKept, clashes } = state
   const waits = (/** @type {string} */ text) => /** @type {const} */ ({ fill: 'yellow', shape: 'ring', text })
   return readingStatus(state, {
-    losses: { 'records lost': lost, parked, refused, 'not kept': notKept },
+    losses: { 'records lost': lost, parked, refused, 'not kept': notKept, 'identities clash': clashes },
     broken: problem && { ...waits(headlineOf(problem, { database: 'Kafka' })), problem: describe(problem) },
     waiting: partitions === 0 ? waits('no partition yet') : null
   })

@@ -87,7 +87,8 @@ async function open (RED, node, options, mapper) {
   // No broker of Kafka holds anything back: nothing else limits how many small batches are stored in a second.
   const receiveMaximum = options.via === 'kafka' ? window : options.receiveMaximum
   const broker = brokerIdOf(options)
-  const wanted = { broker, role: /** @type {const} */ ('in'), receiveMaximum, ...kafkaGroupOf(options), onShare }
+  const onDouble = () => consumer.double()
+  const wanted = { broker, role: /** @type {const} */ ('in'), receiveMaximum, ...kafkaGroupOf(options), onShare, onDouble }
   const link = await openConnection(RED, node, wanted).catch(async error => {
     await refused.close()
     throw error

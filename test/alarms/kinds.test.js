@@ -139,13 +139,22 @@ describe('Kinds of alarms', () => {
         'rows-refused problem: in could not accept 12 rows, and nothing keeps them',
         'parked warning: 8 rows behind in reach no sink, and wait for a deploy',
         'identity-clash problem: out found its identity used by others: 1 message',
-        'set-back warning: A database behind out was set back: what the spool still has is stored again',
+        'set-back warning: A database behind out was set back: what the spool, or Kafka, still has is stored again',
         'strangers warning: out was told by strangers what is stored: 2 messages ignored',
         'impossible warning: out has ignored 3 messages that made no sense',
         'too-big problem: The broker passes on none of 4 rows of out: they are too large',
         'doubts warning: What the databases behind out have cannot be verified'
       ])
     })
+  })
+
+  it('say that what reads has its identity taken, be it from a stage or from topics', () => {
+    for (const name of ['stage in in', 'kafka in plant']) rig.gauge(name, { clashes: 0 })
+    expect(rig.pass(MINUTE)).to.deep.equal([])
+    for (const name of ['stage in in', 'kafka in plant']) rig.gauge(name, { clashes: 1 })
+    expect(rig.pass(10)).to.have.members(['in', 'plant'].map(name => {
+      return `identity-clash problem: ${name} found its identity used by others: 1 message`
+    }))
   })
 
   it('say how many records Kafka has removed before they were stored', () => {

@@ -133,7 +133,7 @@ export class Pipeline {
    * A consumer of another gateway, whose flow leads straight to its sinks, unless `flow` says otherwise.
    * @param {string[]} ids  of its sinks
    * @param {Partial<import('../../broker/in/consumer.js').ConsumerOptions> & {
-   *   flow?: (delivery: Delivery) => void, kafka?: Pick<KafkaClientOptions, 'group'|'onShare'>
+   *   flow?: (delivery: Delivery) => void, kafka?: Pick<KafkaClientOptions, 'group'|'onShare'|'onDouble'>
    * }} [options]
    */
   async openConsumer (ids, { flow, reader = 'in', kafka = {}, ...options } = {}) {

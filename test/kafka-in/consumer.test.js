@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { encode } from '../../gateway/messages/codecs/arrow/arrow.js'
@@ -178,4 +179,32 @@ describe('Kafka in', function () {
     }
     expect(suite.stored()).to.deep.equal(numbers(0, produced))
   })
+
+  it('is told of another gateway that reads under its identity, which has no other sign of it, while that one lives', async () => {
+    await kafka.create(suite.topic, 4)
+    const args = [PROCESS, String(kafka.server.port), suite.group, suite.topic, join(suite.folder, 'copy'), 'gw']
+    const killed = spawn(process.execPath, args, { stdio: 'ignore' })
+    const hasMember = async () => (await membersOf(suite.group)).length > 0
+    while (!await hasMember()) await sleep(100)
+    killed.kill('SIGKILL')
+    const own = await suite.open(['a'], { own: 'gw' })
+    const neighbour = await suite.open(['b'], { own: 'gw', reader: 'in too' })
+    await until(() => own.consumer.state.partitions + neighbour.consumer.state.partitions === 4)
+    const copy = spawn(process.execPath, args, { stdio: 'ignore' })
+    try {
+      while ((await membersOf(suite.group)).length < 3) await sleep(100)
+      expect(own.consumer.state.clashes).to.equal(0)
+      await until(() => own.consumer.state.clashes > 1)
+      expect(own.logged.join()).to.include('SLUICE_BROKER_TAKEN_OVER: Another gateway has the id of this one, "gw"')
+      expect(neighbour.consumer.state.clashes).to.equal(0)
+    } finally {
+      copy.kill('SIGKILL')
+    }
+  })
+
+  /** @param {string} group */
+  async function membersOf (group) {
+    const groups = await kafka.admin.describeGroups({ groups: [group] })
+    return [...groups.get(group)?.members.values() ?? []]
+  }
 })

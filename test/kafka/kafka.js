@@ -49,7 +49,7 @@ export class KafkaUnderTest {
 
   /** @type {import('../../gateway/kafka/client.js').Cluster} */
   cluster = {
-    client: () => new KafkaClient({ host: '127.0.0.1', port: this.server.port, login: 'none', user: '', password: '' })
+    client: name => new KafkaClient({ host: '127.0.0.1', port: this.server.port, login: 'none', user: '', password: '' }, undefined, name)
   }
 
   /** @param {string} topic @param {number} [partitions] @param {Record<string, string>} [configs] */

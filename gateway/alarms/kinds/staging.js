@@ -29,7 +29,7 @@ function happening (kind, key, { when, level, of }) {
     raiseAfterMs: 0,
     clearAfterMs: HOUR_MS,
     event: 'process',
-    read: ({ spools, stageIns }) => [...spools, ...stageIns].map(place => ({
+    read: ({ spools, stageIns, kafkaIns }) => [...spools, ...stageIns, ...kafkaIns].map(place => ({
       subject: stageOf(place),
       level,
       what: more => phrase(kind, { name: short(place.name), ...of && { [of]: counted(more, of) } }),
@@ -194,7 +194,7 @@ export const stagingKinds = {
     of: 'messages'
   }),
   'set-back': happening('set-back', 'setBack', {
-    when: 'A database has less than it had, as after a backup was played back; what the spool still has is sent again.',
+    when: 'A database has less than it had, as after a backup was played back; what the spool, or Kafka, still has is stored again.',
     level: 'warning'
   }),
   strangers: happening('strangers', 'strangers', {

@@ -37,10 +37,10 @@ export class KafkaServer {
   /** For messages. */
   get place () { return `Kafka at ${placesOf(this.#options)}` }
 
-  /** Nothing is connected before it is needed. The caller closes it. */
-  client () {
+  /** Nothing is connected before it is needed. The caller closes it. @param {string} [name]  as brokers show it to others */
+  client (name) {
     checkNode(process.versions.node)
-    return new KafkaClient(this.#options, () => tlsOptions(this.#options))
+    return new KafkaClient(this.#options, () => tlsOptions(this.#options), name)
   }
 
   /**

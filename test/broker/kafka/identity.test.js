@@ -6,6 +6,7 @@ import { connectKafka } from '../../../broker/kafka/connection.js'
 import { RequiredSinks } from '../../../broker/out/required-sinks.js'
 import { Stage } from '../../../broker/out/stage.js'
 import { closeAll } from '../../../gateway/base/close-all.js'
+import { Pipeline } from '../pipeline.js'
 import { until } from '../waiting.js'
 import { KafkaStaging } from './staging.js'
 
@@ -57,5 +58,20 @@ describe('two gateways of one id over Kafka', function () {
     expect(alone.stage.state.clashes).to.equal(0)
     expect(alone.logged).to.deep.equal([])
     await alone.close()
+  })
+
+  it('are both told where they only read, as members of one group', async () => {
+    const pipeline = await Pipeline.create({ kafka: { port: kafka.server.port } })
+    try {
+      /** @type {import('../../../broker/in/consumer.js').Consumer[]} */
+      const readers = []
+      for (const at of [0, 1]) {
+        const { it: reader } = await pipeline.openConsumer([], { own: 'gw', kafka: { onDouble: () => readers[at].double() } })
+        readers.push(reader)
+      }
+      await until(() => readers.every(({ state }) => state.clashes > 0))
+    } finally {
+      await pipeline.close()
+    }
   })
 })
