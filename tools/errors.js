@@ -544,7 +544,7 @@ export const errors = {
       'If it lasts, look at the load and the connection limits of the broker.'
     ],
     SLUICE_BROKER_TAKEN_OVER: [
-      'Another client has connected with the same client id, or another gateway stages in, or reads from, the same Kafka under the same id.',
+      'Another client has connected with the same client id, or another gateway stages in, or reads, the same Kafka under the same id.',
       'Two gateways have one id (a copied data folder: delete `sluice/gateway-id` in the copy), or two sinks have one name.'
     ],
     SLUICE_BROKER_LOST: [

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../../gateway/base/errors.js'
 import { connect } from '../connection/connection.js'
 
@@ -81,16 +81,19 @@ const NAME_MS = 200
 export async function publishMany (client, topic, count) {
   let next = 0
   const publishOneByOne = async () => {
-    while (next < count) await client.publishAsync(topic, String(next++), { qos: 1 })
+    while (next < count) await within(client.publishAsync(topic, String(next++), { qos: 1 }), 10_000)
   }
-  await within(Promise.all(Array.from({ length: PUBLISH_WINDOW }, publishOneByOne)), 10_000)
+  await Promise.all(Array.from({ length: PUBLISH_WINDOW }, publishOneByOne))
 }
 
 /** @template T @param {Promise<T>} promise @param {number} [patienceMs] @returns {Promise<T>} */
 export async function within (promise, patienceMs = 3000) {
   const answered = new AbortController()
   const impatience = sleep(patienceMs, null, { signal: answered.signal }).then(
-    () => { throw new SluiceError('SLUICE_BROKER_UNREACHABLE', `The broker did not answer within ${patienceMs / 1000} s.`) },
+    async () => {
+      await turn() // as in `arrival`
+      throw new SluiceError('SLUICE_BROKER_UNREACHABLE', `The broker did not answer within ${patienceMs / 1000} s.`)
+    },
     () => /** @type {never} */ (undefined)
   )
   try {
