@@ -40,6 +40,15 @@ export const layoutProperties = {
   }
 }
 
+/** The layout of a sink that holds no documents. */
+export const withoutDocuments = {
+  ...layoutProperties.layout,
+  description: 'wide: a row per time, a column per field. narrow: a row per value, with columns sensor (the field\'s name) and ' +
+    'value; what a double does not hold exactly goes to value_int64, value_string or value_bytes.',
+  enum: /** @type {const} */ (['wide', 'narrow']),
+  'x-labels': { wide: 'wide: a row per time', narrow: 'narrow: a row per value' }
+}
+
 const NS_PER_MS = 1_000_000n
 
 /** The longest interval whose rows wait for each other. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Consumer, MessagesStreamModes } from '@platformatic/kafka'
 import { SluiceError } from '../base/errors.js'
+import { manyAtOnce } from '../base/many-at-once.js'
 import { quantity } from '../stats/format.js'
 import { median, narrowBatches } from './narrow-rows.js'
 import { rowsStored, startGateway } from './pipeline.js'
@@ -132,10 +133,7 @@ async function measure (kafka, database, folder, its, turns) {
 /** @param {import('./sinks/open.js').SinkAddress} address @param {Batch[]} batches */
 async function fill (address, batches) {
   const { sink, close } = await openSink(address, 1)
-  const waiting = batches.values()
-  await Promise.all(Array.from({ length: WRITES }, async () => {
-    for (const batch of waiting) await sink.write([batch])
-  }))
+  await manyAtOnce(WRITES, batches, batch => sink.write([batch]))
   await close()
 }
 

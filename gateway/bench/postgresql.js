@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { manyAtOnce } from '../base/many-at-once.js'
 import { open } from '../databases/postgresql/sink.js'
 import { connect } from '../databases/postgresql/connection.js'
 import { median, narrowBatches } from './narrow-rows.js'
@@ -60,11 +61,8 @@ async function storeAll (batches, login) {
   const sink = await open({}, { server })
   try {
     await sink.prepare(batches)
-    const waiting = batches.values()
     const start = performance.now()
-    await Promise.all(Array.from({ length: IN_FLIGHT }, async () => {
-      for (const batch of waiting) await sink.write([batch])
-    }))
+    await manyAtOnce(IN_FLIGHT, batches, batch => sink.write([batch]))
     return (performance.now() - start) / 1000
   } finally {
     await sink.close()

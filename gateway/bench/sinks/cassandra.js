@@ -1,4 +1,5 @@
 import cassandra from 'cassandra-driver'
+import { manyAtOnce } from '../../base/many-at-once.js'
 import { connect } from '../../databases/cassandra/connection.js'
 import { BatchKeys } from '../../databases/keyed/batch-keys.js'
 import { refuseWhatIsThere } from '../empty.js'
@@ -79,10 +80,7 @@ export const bench = {
           const statements = await statementsOf(batches)
           const start = performance.now()
           await own.use(async client => {
-            const waiting = chunks(statements)
-            await Promise.all(Array.from({ length: LOADER_WRITES }, async () => {
-              for (const chunk of waiting) await client.batch(chunk, { prepare: true, logged: false })
-            }))
+            await manyAtOnce(LOADER_WRITES, chunks(statements), chunk => client.batch(chunk, { prepare: true, logged: false }))
           })
           return (performance.now() - start) / 1000
         }

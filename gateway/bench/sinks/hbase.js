@@ -1,3 +1,4 @@
+import { manyAtOnce } from '../../base/many-at-once.js'
 import { encodeRows } from '../../databases/hbase/cells.js'
 import { connect } from '../../databases/hbase/connection.js'
 import { chunksOf, timedRows } from '../../databases/hbase/rows.js'
@@ -42,9 +43,9 @@ export const bench = {
     }
     /** @param {Iterable<Row[]>} chunks  prepared before they are sent @param {string} table @param {number} atOnce */
     const send = async (chunks, table, atOnce) => {
-      const waiting = Array.from(chunks, encodeRows).values()
+      const waiting = Array.from(chunks, encodeRows)
       const start = performance.now()
-      await Promise.all(Array.from({ length: atOnce }, async () => { for (const rows of waiting) await own.put(table, rows) }))
+      await manyAtOnce(atOnce, waiting, rows => own.put(table, rows))
       return (performance.now() - start) / 1000
     }
     await refuseWhatIsThere(server, () => own.tables())

@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { InfluxDB } from 'influx'
+import { manyAtOnce } from '../../base/many-at-once.js'
 import { encodeLines } from '../../messages/codecs/line-protocol/line-protocol.js'
 import { connect } from '../../databases/influxdb/connection.js'
 import { quote } from '../../databases/names.js'
@@ -102,10 +103,8 @@ async function writePoints ({ host, port, user, password, database }, batches) {
   const influx = new InfluxDB({ host, port, username: user, password, database })
   const messages = batches.flatMap(({ source, time, columns: [sensors, values] }) => Array.from(time, (nanoseconds, row) => ({
     measurement: source, tags: { sensor: String(sensors[row]) }, fields: { value: values[row] }, timestamp: String(nanoseconds)
-  }))).values()
+  })))
   const start = performance.now()
-  await Promise.all(Array.from({ length: NAIVE_AT_ONCE }, async () => {
-    for (const point of messages) await influx.writePoints([point], { precision: 'n' })
-  }))
+  await manyAtOnce(NAIVE_AT_ONCE, messages, point => influx.writePoints([point], { precision: 'n' }))
   return (performance.now() - start) / 1000
 }

@@ -1,4 +1,5 @@
 import { Long, MongoClient } from 'mongodb'
+import { manyAtOnce } from '../../base/many-at-once.js'
 import { WRITE_CONCERN } from '../../databases/mongodb/insert.js'
 import { refuseWhatIsThere } from '../empty.js'
 import { settingsOf } from '../settings.js'
@@ -58,11 +59,9 @@ export const bench = {
         name: 'the driver, insertMany unordered, as many documents at once',
         async run (batches) {
           const collection = await makeCollection(batches)
-          const waiting = batches.map(documentsOf).values()
+          const waiting = batches.map(documentsOf)
           const start = performance.now()
-          await Promise.all(Array.from({ length: LOADER_WRITES }, async () => {
-            for (const documents of waiting) await collection.insertMany(documents, { ordered: false })
-          }))
+          await manyAtOnce(LOADER_WRITES, waiting, documents => collection.insertMany(documents, { ordered: false }))
           return (performance.now() - start) / 1000
         }
       },

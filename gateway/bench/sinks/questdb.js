@@ -1,3 +1,4 @@
+import { manyAtOnce } from '../../base/many-at-once.js'
 import { connect } from '../../databases/questdb/connection.js'
 import { encodeLines } from '../../messages/codecs/line-protocol/line-protocol.js'
 import { BatchKeys } from '../../databases/keyed/batch-keys.js'
@@ -32,9 +33,8 @@ export const bench = {
     }
     /** Into the table as our sink makes it. @param {Buffer[][]} requests @param {number} atOnce */
     const send = async (requests, atOnce) => {
-      const waiting = requests.values()
       const start = performance.now()
-      await Promise.all(Array.from({ length: atOnce }, async () => { for (const lines of waiting) await own.write(lines) }))
+      await manyAtOnce(atOnce, requests, lines => own.write(lines))
       return (performance.now() - start) / 1000
     }
     /** Of a batch each. @param {Batch[]} batches */

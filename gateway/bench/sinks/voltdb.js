@@ -1,3 +1,4 @@
+import { manyAtOnce } from '../../base/many-at-once.js'
 import { BatchKeys } from '../../databases/keyed/batch-keys.js'
 import { connect } from '../../databases/voltdb/connection.js'
 import { load } from '../../databases/voltdb/load.js'
@@ -60,9 +61,7 @@ export const bench = {
         async run (batches) {
           const chunks = await chunksOf(batches)
           const start = performance.now()
-          await Promise.all(Array.from({ length: LOADS_AT_ONCE }, async () => {
-            for (const { name, partition, table } of chunks) await load(session, name, partition, table, { isNew: true })
-          }))
+          await manyAtOnce(LOADS_AT_ONCE, chunks, ({ name, partition, table }) => load(session, name, partition, table, { isNew: true }))
           return (performance.now() - start) / 1000
         }
       },
@@ -74,11 +73,9 @@ export const bench = {
           const keys = new BatchKeys()
           const rows = batches.flatMap(batch => Array.from(batch.time, (time, row) => {
             return [time, keys.of(batch), batch.rowNumber(row), Number(batch.columns[0][row]), Number(batch.columns[1][row])]
-          })).values()
-          const start = performance.now()
-          await Promise.all(Array.from({ length: NAIVE_AT_ONCE }, async () => {
-            for (const row of rows) await session.call('ROWS.insert', row)
           }))
+          const start = performance.now()
+          await manyAtOnce(NAIVE_AT_ONCE, rows, row => session.call('ROWS.insert', row))
           return (performance.now() - start) / 1000
         }
       },

@@ -1,3 +1,4 @@
+import { manyAtOnce } from '../../base/many-at-once.js'
 import { connect } from '../../databases/warp10/connection.js'
 import { makePlan, seriesOf } from '../../databases/warp10/series.js'
 import { all } from '../../databases/warp10/selector.js'
@@ -31,9 +32,8 @@ export const bench = {
     }
     /** Into the series as our sink makes them. @param {Buffer[]} requests @param {number} atOnce */
     const send = async (requests, atOnce) => {
-      const waiting = requests.values()
       const start = performance.now()
-      await Promise.all(Array.from({ length: atOnce }, async () => { for (const lines of waiting) await own.write(lines) }))
+      await manyAtOnce(atOnce, requests, lines => own.write(lines))
       return (performance.now() - start) / 1000
     }
     const { unitNs } = await own.facts()

@@ -1,3 +1,5 @@
+import { manyAtOnce } from '../../base/many-at-once.js'
+
 /**
  * @typedef {import('cassandra-driver').Client} Client
  * @typedef {{query: string, params: any[]}} Statement
@@ -16,12 +18,6 @@ export const SMALL_IN_FLIGHT = 64
  * @param {AbortSignal} [signal]
  * @param {number} [inFlight]
  */
-export async function writeAll (client, batches, signal, inFlight = IN_FLIGHT) {
-  const waiting = batches[Symbol.iterator]()
-  await Promise.all(Array.from({ length: inFlight }, async () => {
-    for (let next = waiting.next(); !next.done; next = waiting.next()) {
-      signal?.throwIfAborted()
-      await client.batch(next.value, { prepare: true, logged: false })
-    }
-  }))
+export function writeAll (client, batches, signal, inFlight = IN_FLIGHT) {
+  return manyAtOnce(inFlight, batches, batch => client.batch(batch, { prepare: true, logged: false }), signal)
 }

@@ -66,6 +66,16 @@ const SHARED = {
     'x-advanced': true,
     'x-when': { tls: 'off' }
   },
+  compression: {
+    type: 'string',
+    title: 'Compression',
+    description: 'Whether what is written is compressed by gzip: to a tenth of the bytes, for much processor time. remote: ' +
+      'not where the server is on this machine.',
+    enum: ['remote', 'always', 'never'],
+    'x-labels': { remote: 'remote: unless on this machine', always: 'always', never: 'never' },
+    default: 'remote',
+    'x-advanced': true
+  },
   connections: {
     type: 'integer',
     title: 'Connections',

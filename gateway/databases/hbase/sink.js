@@ -1,5 +1,6 @@
 import { describe, SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
+import { manyAtOnce } from '../../base/many-at-once.js'
 import { remembered } from '../../base/remembered.js'
 import { AnswerError } from '../http.js'
 import { BatchKeys } from '../keyed/batch-keys.js'
@@ -65,13 +66,7 @@ export async function open (given, { server }) {
         }
       }
       for (const [table, its] of Map.groupBy(places, ({ plan }) => plan.table)) {
-        const waiting = chunksOf(rowsOf(its))
-        await Promise.all(Array.from({ length: IN_FLIGHT }, async () => {
-          for (let next = waiting.next(); !next.done; next = waiting.next()) {
-            signal?.throwIfAborted()
-            await server.put(table, encodeRows(next.value), signal)
-          }
-        }))
+        await manyAtOnce(IN_FLIGHT, chunksOf(rowsOf(its)), rows => server.put(table, encodeRows(rows), signal), signal)
       }
     }
   }

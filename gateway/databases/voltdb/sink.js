@@ -1,5 +1,6 @@
 import { describe, SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
+import { manyAtOnce } from '../../base/many-at-once.js'
 import { storeRecord } from '../commit-records.js'
 import { BatchKeys } from '../keyed/batch-keys.js'
 import { keyedSink } from '../keyed/sink.js'
@@ -69,14 +70,10 @@ export async function open (given, { server }) {
       // A server that has started again may have other tables, with other columns, or none of what is in memory.
       if (session.wire !== wire) throw new Error('the connection was lost, and is there again')
       checkRows(places.map(({ batch }) => batch))
-      const chunks = rowChunks(places, keys)
-      await Promise.all(Array.from({ length: CALLS_AT_ONCE }, async () => {
-        for (const { name, partition, table } of chunks) {
-          signal?.throwIfAborted()
-          const isStored = await load(session, name, partition, table, { isNew: true, signal })
-          if (!isStored) await load(session, name, partition, table, { isNew: false, signal })
-        }
-      }))
+      await manyAtOnce(CALLS_AT_ONCE, rowChunks(places, keys), async ({ name, partition, table }) => {
+        const isStored = await load(session, name, partition, table, { isNew: true, signal })
+        if (!isStored) await load(session, name, partition, table, { isNew: false, signal })
+      }, signal)
     }
   }
   return keyedSink(options, storage)

@@ -1,4 +1,4 @@
-import { layoutProperties } from '../../batch/layouts.js'
+import { withoutDocuments } from '../../batch/layouts.js'
 import { retentionProperties } from '../retention.schema.js'
 
 /** Options of the VoltDB sink. */
@@ -18,13 +18,7 @@ export const schema = {
       minLength: 1,
       default: '{source}'
     },
-    layout: {
-      ...layoutProperties.layout,
-      description: 'wide: a row per time, a column per field. narrow: a row per value, with columns sensor (the field\'s name) and ' +
-        'value; what a double does not hold exactly goes to value_int64, value_string or value_bytes.',
-      enum: /** @type {const} */ (['wide', 'narrow']),
-      'x-labels': { wide: 'wide: a row per time', narrow: 'narrow: a row per value' }
-    },
+    layout: withoutDocuments,
     ...retentionProperties
   }
 }

@@ -24,16 +24,7 @@ export const schema = connectionSchema({
     },
     tls: {},
     ca: {},
-    compression: {
-      type: 'string',
-      title: 'Compression',
-      description: 'Whether what is written is compressed by gzip: to a tenth of the bytes, for much processor time. remote: ' +
-        'not where the server is on this machine.',
-      enum: ['remote', 'always', 'never'],
-      'x-labels': { remote: 'remote: unless on this machine', always: 'always', never: 'never' },
-      default: 'remote',
-      'x-advanced': true
-    },
+    compression: {},
     connections: { description: 'Maximum number of requests to the server at a time, of all sinks and queries together.' }
   }
 })
