@@ -323,7 +323,10 @@ export class Consumer extends EventEmitter {
     this.#sinks.tick()
     this.#held.emitOverdue()
     this.#requestMissing()
-    if (performance.now() - this.#compactedMs > COMPACT_MS) this.#compact()
+    if (performance.now() - this.#compactedMs > COMPACT_MS) {
+      this.#compactedMs = performance.now()
+      this.#sinks.compact()
+    }
     this.emit('changed')
   }
 
@@ -353,16 +356,6 @@ export class Consumer extends EventEmitter {
     if (lookMs < Infinity) this.#looks.within(Math.max(LOOK_MS, lookMs))
     for (const [gateway, request] of this.#requests.all(missing, window - unacknowledged)) {
       client.publish(consumerTopics(consumer).resend(reader, gateway), JSON.stringify(request), { qos: 1 })
-    }
-  }
-
-  #compact () {
-    this.#compactedMs = performance.now()
-    const heads = this.#streams.heads()
-    for (const handle of this.#sinks.ready) {
-      handle.compact(heads).catch(error => {
-        this.options.log.warn(`Sink "${handle.name}" could not compact its commit records: ${describe(error)}`)
-      })
     }
   }
 }

@@ -64,8 +64,8 @@ export class ReaderSinks {
 
   get areReady () { return this.#readings.areAll }
 
-  /** Those that run and have been read. */
-  get ready () { return [...this.#readings] }
+  /** Merges commit records. */
+  compact () { this.#readings.compact(this.#streams.heads()) }
 
   /** Of each sink and source. Of a sink that has not been read, no more is known than what the spools hold: it may lack that. */
   get balances () {

@@ -97,6 +97,15 @@ export class Readings {
   /** Those that are ready. */
   * [Symbol.iterator] () { for (const { handle, isReady } of this.#running.values()) if (isReady) yield handle }
 
+  /** Commit records below what the spools, or topics, may still have are merged. @param {Parameters<SinkHandle['compact']>[0]} heads */
+  compact (heads) {
+    for (const handle of this) {
+      handle.compact(heads).catch(error => {
+        this.#options.log.warn(`Sink "${handle.name}" could not compact its commit records: ${describe(error)}`)
+      })
+    }
+  }
+
   /** Reads a database, from now on: what is being read now began before. @param {string} id */
   read = id => {
     const running = this.#running.get(id)

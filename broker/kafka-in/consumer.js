@@ -386,11 +386,6 @@ export class KafkaConsumer extends EventEmitter {
   /** Records below what is dealt with are merged: nothing comes any more into the gaps between them. */
   #compact () {
     const { heads } = this.#open
-    if (heads.length === 0) return
-    for (const handle of this.#readings) {
-      handle.compact(heads).catch(error => {
-        this.#options.log.warn(`Sink "${handle.name}" could not compact its commit records: ${describe(error)}`)
-      })
-    }
+    if (heads.length > 0) this.#readings.compact(heads)
   }
 }
