@@ -12,8 +12,11 @@
  *   (see ServerModule), where it has one; it stays its owner's to close
  *
  * @typedef {object} Sink
- * @property {(batches: Batch[]) => Promise<void>} prepare  creates what these batches need and is missing: table, index, added
- *   column; cheap when nothing is missing; refuses batches that do not fit their table with SLUICE_SINK_TABLE_MISFIT (not transient)
+ * @property {(batches: Batch[], options?: {forMs?: number}) => Promise<Batch[]|void>} prepare  creates what these batches need and is
+ *   missing: table, index, added column; cheap when nothing is missing; refuses batches that do not fit their table with
+ *   SLUICE_SINK_TABLE_MISFIT (not transient). Once so much time has passed it goes on with no other table, and returns the batches whose
+ *   tables are yet to be prepared: never all of them
+ * @property {() => Progress|null} [preparing]  how far it is with tables; null where none are yet to be prepared
  * @property {() => Promise<Committed>} committed  what the database itself reports as stored
  * @property {(batches: Batch[], options?: {signal?: AbortSignal, probe?: boolean}) => Promise<WriteResult>} write
  *   stores all rows and one commit record per identified batch, or nothing, in one transaction. A batch that is stored already is left out
@@ -31,6 +34,8 @@
  * @property {() => string} [notice]  what a user must not overlook while all goes well: that it may lose, and how much it has lost, or may
  *   store twice
  * @property {() => Promise<void>} close
+ *
+ * @typedef {{done: number, of: number, lastMs: number}} Progress  `lastMs`: when it began, or the last one was done, by performance.now()
  *
  * @typedef {object} ServerModule  `gateway/databases/<type>/connection.js`, of a database that is a server
  * @property {object} schema  JSON Schema of how to reach it and log in

@@ -38,7 +38,10 @@ import { caseMarked, checkName, quote } from './names.js'
  * @property {Record<ValueType, readonly string[]>} accepts  kinds of existing columns that hold every value of a type exactly
  */
 
-/** One string for all batches of the same source, fields and tag names: they share a plan. @param {Batch} batch */
+/**
+ * One string for all batches of the same source, fields and tag names: they share a plan.
+ * @param {Pick<Batch, 'source'|'fields'|'tags'>} batch
+ */
 export function shapeOf ({ source, fields, tags }) {
   return JSON.stringify([source, Object.keys(tags), fields.map(({ name, type }) => [name, type])])
 }

@@ -21,6 +21,9 @@ import { PendingBatch } from './pending-batch.js'
  * @typedef {{part: PendingBatch, row: number, error: unknown}} Fault  a row of the whole batch
  */
 
+/** So long a group waits for tables: what needs others is stored with a later one. */
+const PREPARE_MS = 1000
+
 /**
  * Stores a group of batches in one transaction. Rows that the database refuses become dead letters, on disk before the others are
  * committed. Rows that are dead letters already, from an attempt before a crash, are left out: what was refused once is never stored under
@@ -28,8 +31,9 @@ import { PendingBatch } from './pending-batch.js'
  *
  * @param {Batch[]} batches
  * @param {Tools} tools
- * @returns {Promise<{part: PendingBatch, outcome: 'stored'|'duplicate'|'clash'|'unkept'}[]>} in the order given; `unkept`: not stored,
- *   since its source has had its share of the dead letters. Rejects only when the retry is released
+ * @returns {Promise<{part: PendingBatch, outcome: 'stored'|'duplicate'|'clash'|'unkept'|'later'}[]>} in the order given; `unkept`: not
+ *   stored, since its source has had its share of the dead letters; `later`: nothing was done with it, as making its table and others takes
+ *   long. Rejects only when the retry is released
  */
 export async function storeGroup (batches, tools) {
   const { retry, deadLetters } = tools
@@ -44,7 +48,9 @@ export async function storeGroup (batches, tools) {
     for (let together = false, fruitless = 0; ;) {
       const attempt = await group.attempt()
       if ('outcomes' in attempt) {
-        return parts.map(part => ({ part, outcome: group.unkept.has(part) ? 'unkept' : attempt.outcomes.get(part) ?? 'stored' }))
+        return parts.map(part => ({
+          part, outcome: group.unkept.has(part) ? 'unkept' : group.later.has(part) ? 'later' : attempt.outcomes.get(part) ?? 'stored'
+        }))
       }
 
       tools.meter.errors++
@@ -63,6 +69,8 @@ export async function storeGroup (batches, tools) {
 class Group {
   /** Those left out: their dead letters have no room. @type {Set<PendingBatch>} */
   unkept = new Set()
+  /** Those whose tables are yet to be made. @type {Set<PendingBatch>} */
+  later = new Set()
   #parts
   #tools
 
@@ -74,13 +82,22 @@ class Group {
 
   /** @returns {Promise<Attempt>} */
   async attempt () {
-    const parts = this.#parts.filter(({ toWrite }) => toWrite)
-    const batches = parts.map(({ toWrite }) => /** @type {Batch} */ (toWrite))
     /** @type {Map<PendingBatch, 'duplicate'|'clash'>} */
     const outcomes = new Map()
-    if (batches.length === 0) return { outcomes }
-    const misfit = await this.#prepare(batches)
+    const wanted = this.#parts.filter(({ toWrite }) => toWrite)
+    if (wanted.length === 0) return { outcomes }
+    /** @type {Batch[]|void} */
+    let lacking = []
+    const misfit = await this.#tools.retry.refusal(this, async () => {
+      lacking = await this.#tools.sink.prepare(wanted.map(batchOf), { forMs: PREPARE_MS })
+    })
     if (misfit !== null) return { misfit }
+    const isLacking = new Set(lacking)
+    // Whoever takes it up again does not know its dead letters.
+    this.later = new Set(wanted.filter(part => part.dead === 0 && isLacking.has(batchOf(part))))
+    const parts = wanted.filter(part => !this.later.has(part))
+    if (parts.length === 0) return { outcomes }
+    const batches = parts.map(batchOf)
     const refused = await this.#tools.retry.refusal(this, async signal => {
       const { duplicates, clashes } = await this.#tools.sink.write(batches, { signal })
       for (const batch of duplicates) outcomes.set(parts[batches.indexOf(batch)], 'duplicate')
@@ -88,6 +105,9 @@ class Group {
     })
     return refused === null ? { outcomes } : { refused }
   }
+
+  /** Those that are written now. */
+  get #present () { return this.#parts.filter(part => !this.later.has(part)) }
 
   /** The rows of all batches that do not fit their table. @returns {Promise<Fault[]>} */
   async misfits () {
@@ -109,8 +129,8 @@ class Group {
   /** @param {boolean} together  whether to look for rows that are refused only beside those before them @returns {Promise<Fault[]>} */
   async refusedRows (together) {
     // What is refused without any row is not the rows' fault.
-    if (await this.#probe(this.#parts.map(part => part.select(0, 0))) !== null) return []
-    const parts = this.#parts.filter(({ length }) => length > 0)
+    if (await this.#probe(this.#present.map(part => part.select(0, 0))) !== null) return []
+    const parts = this.#present.filter(({ length }) => length > 0)
     const starts = [0]
     for (const { length } of parts) starts.push(starts[starts.length - 1] + length)
 
@@ -156,4 +176,9 @@ class Group {
   #probe (batches) {
     return this.#tools.retry.refusal(this, signal => this.#tools.sink.write(batches, { signal, probe: true }))
   }
+}
+
+/** @param {PendingBatch} part  that is to be written */
+function batchOf ({ toWrite }) {
+  return /** @type {Batch} */ (toWrite)
 }

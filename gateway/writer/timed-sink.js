@@ -23,7 +23,7 @@ export class TimedSink {
   }
 
   /** @type {Sink['prepare']} */
-  prepare (batches) { return this.#sink.prepare(batches) }
+  prepare (batches, options) { return this.#sink.prepare(batches, options) }
 
   /** @type {Sink['write']} */
   async write (batches, options) {

@@ -143,11 +143,16 @@ export class Writer {
     this.#pending.add(entry)
     this.#pendingRows += batch.rows
     this.#pendingBytes += bytes
-    this.#waiting.push(entry)
-    this.#waitingRows += batch.rows
-    this.#waitingBytes += bytes
+    this.#wait(entry)
     this.#dispatch()
     return written
+  }
+
+  /** @param {Entry} entry */
+  #wait (entry) {
+    this.#waiting.push(entry)
+    this.#waitingRows += entry.batch.rows
+    this.#waitingBytes += entry.bytes
   }
 
   /**
@@ -289,6 +294,10 @@ export class Writer {
   /** @param {Entry} entry @param {Awaited<ReturnType<typeof storeGroup>>[number]} result */
   #settle (entry, { part, outcome }) {
     const { meter } = this.#tools
+    if (outcome === 'later') {
+      this.#wait(entry)
+      return
+    }
     if (outcome === 'unkept') {
       this.#reject(entry, shareFull(entry.batch.source))
       return

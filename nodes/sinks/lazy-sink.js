@@ -50,7 +50,7 @@ export class LazySink {
   isTransient = error => this.#openErrors.has(/** @type {object} */ (error)) || (this.module?.isTransient(error) ?? true)
 
   /** @type {Sink['prepare']} */
-  prepare (batches) { return this.#use(sink => sink.prepare(batches)) }
+  prepare (batches, options) { return this.#use(sink => sink.prepare(batches, options)) }
 
   /** Asked before anything is written: when it fails, that is why nothing is. @type {Sink['committed']} */
   async committed () {
@@ -115,6 +115,9 @@ export class LazySink {
 
   /** What a user must not overlook. */
   notice () { return this.#opened?.notice?.() ?? '' }
+
+  /** @type {NonNullable<Sink['preparing']>} */
+  preparing () { return this.#opened?.preparing?.() ?? null }
 
   /** It is not opened again: its lease of a server would never be returned. */
   async close () {

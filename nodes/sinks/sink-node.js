@@ -266,7 +266,7 @@ class SinkNode {
       hasAnswered: this.sink.hasAnswered,
       problem: this.sink.problem,
       ...state,
-      waitingMs: this.writer.waitingMs,
+      waitingMs: this.#waitingMs,
       ...this.retention?.state(),
       keptDeadLetters: count,
       deadLettersPercent: fillPercent,
@@ -275,12 +275,19 @@ class SinkNode {
     }
   }
 
+  /** How long the database has owed an answer: one that makes tables answers with each of them. */
+  get #waitingMs () {
+    const preparing = this.sink.preparing()
+    return Math.min(this.writer.waitingMs, preparing ? performance.now() - preparing.lastMs : Infinity)
+  }
+
   /** @returns {import('../node.js').Status} */
   #status () {
     const { pendingRows, lastError } = this.writer.state()
     const { rows, deadLetters, duplicates } = this.meter
     const [done, atMs] = [rows + deadLetters + duplicates, performance.now()]
     const isOwed = done === this.#last.done && this.writer.waitingMs > 0
+    const preparing = this.sink.preparing()
     const now = { rows, done, atMs, movedMs: isOwed ? this.#last.movedMs : atMs }
     const isStill = now.rows === this.#last.rows && pendingRows === 0
     const rate = (now.rows - this.#last.rows) / Math.max(1, now.atMs - this.#last.atMs) * 1000
@@ -293,9 +300,13 @@ class SinkNode {
       return { ...looks, text: sentence(text, ...notes), ...lastError === null && { problem } } // the writer tells its own
     }
     if (!this.sink.isWell) return { fill: 'blue', shape: 'ring', text: sentence('connecting', ...notes) }
-    const silentMs = atMs - now.movedMs
+    const silentMs = atMs - Math.max(now.movedMs, preparing?.lastMs ?? 0)
     if (silentMs > SILENT_MS) {
       return { fill: 'yellow', shape: 'ring', text: sentence(`no answer for ${remaining(silentMs / 1000)}`, ...notes) }
+    }
+    if (preparing && preparing.of > 1) {
+      const { done: ready, of: all } = preparing
+      return { fill: 'blue', shape: 'ring', text: sentence(`preparing tables: ${quantity(ready)} of ${quantity(all)}`, ...notes) }
     }
     const others = isStill ? sinks.heldUpBy(this.id) : []
     if (others.length > 0) return { fill: 'yellow', shape: 'ring', text: sentence(`waiting for ${others.join(', ')}`, ...notes) }

@@ -32,6 +32,8 @@ export class FakeSink {
   isPoison = () => false
   /** @type {(batch: Batch) => boolean} */
   isMisfit = () => false
+  /** Whose tables are yet to be prepared. @type {(batch: Batch) => boolean} */
+  isLacking = () => false
   /**
    * Called before each step, to throw or to wait.
    * @type {(step: 'prepare'|'write'|'probe'|'commit', batches: Batch[], signal?: AbortSignal) => void|Promise<void>}
@@ -46,6 +48,7 @@ export class FakeSink {
     for (const batch of batches) {
       if (this.isMisfit(batch)) throw new RefusedError(`${batch.source} does not fit`)
     }
+    return batches.filter(this.isLacking)
   }
 
   async committed () { return { store: 'fake', records: [] } }

@@ -86,11 +86,13 @@ class ClickhouseSink {
     this.#probe = new Probe(server)
   }
 
-  /** @param {Batch[]} batches */
-  async prepare (batches) {
-    if (this.#hasRecords && this.#placement.covers(batches)) return
-    await this.#attempt(() => this.#placesOf(batches))
+  /** @type {Sink['prepare']} */
+  async prepare (batches, { forMs } = {}) {
+    if (this.#hasRecords && this.#placement.covers(batches)) return []
+    return this.#attempt(() => this.#placement.prepare(batches, this.#find, forMs))
   }
+
+  preparing () { return this.#placement.progress }
 
   async committed () {
     return this.#attempt(() => this.#lock.alone(async () => {
@@ -109,7 +111,7 @@ class ClickhouseSink {
     signal?.throwIfAborted()
     this.#aging.note(batches)
     return this.#attempt(async () => {
-      const places = await this.#placesOf(batches)
+      const places = await this.#placement.of(batches, this.#find)
       if (!probe) return this.#store(batches, places, signal)
       for (const { plan, arranged } of places.values()) {
         await this.#probe.insert(plan, [{ batch: arranged, epoch: 0n, seq: 0, record: [] }], signal)
@@ -243,14 +245,12 @@ class ClickhouseSink {
     this.#stored.add(batches.flatMap(batch => recordOf(batch) ?? []))
   }
 
-  /** @param {Batch[]} batches */
-  #placesOf (batches) {
-    return this.#placement.of(batches, async (name, arranged) => {
-      const wanted = columnsOf(arranged, await this.#server.dialect(), !this.#placement.names.perSource, this.#layout)
-      const plan = await prepareTable(this.#server, name, wanted, { layout: this.#layout, isChosen: !this.#placement.names.perSource })
-      this.#doubt(plan)
-      return plan
-    })
+  /** @type {import('../recorded/placement.js').Find<Plan>} */
+  #find = async (name, arranged) => {
+    const wanted = columnsOf(arranged, await this.#server.dialect(), !this.#placement.names.perSource, this.#layout)
+    const plan = await prepareTable(this.#server, name, wanted, { layout: this.#layout, isChosen: !this.#placement.names.perSource })
+    this.#doubt(plan)
+    return plan
   }
 
   /** @param {Plan} plan */

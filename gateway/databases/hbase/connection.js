@@ -53,7 +53,8 @@ export class HbaseServer {
   #options
   /** @type {HttpClient|null} */
   #client = null
-  #shaping = new Turns(1)
+  /** By table. @type {Map<string, Turns>} */
+  #shaping = new Map()
 
   /** @param {HbaseOptions} options */
   constructor (options) {
@@ -184,7 +185,9 @@ export class HbaseServer {
    * @param {string} table @param {(schema: any) => Record<string, unknown>[]|null} familiesIn  of null where there is no table
    */
   async shape (table, familiesIn) {
-    await this.#shaping.run(async () => {
+    const turns = this.#shaping.get(table) ?? new Turns(1)
+    this.#shaping.set(table, turns)
+    await turns.run(async () => {
       const families = familiesIn(await this.schemaOf(table))
       if (families === null) return
       const body = [JSON.stringify({ name: this.#nameOf(table), ColumnSchema: families })]

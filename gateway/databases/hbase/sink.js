@@ -53,6 +53,7 @@ export async function open (given, { server }) {
     readCommits,
     nameStore,
     inMemory: true,
+    tablesAtOnce: 4,
     find: findCommits,
     leave: leaveCommits,
     merge: mergeCommits,

@@ -11,12 +11,12 @@ import { rowsOf } from './connection.js'
  * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {import('../wide.js').WideColumn} WideColumn
  * @typedef {import('../../messages/codecs/line-protocol/line-protocol.js').Lines} Lines
- * @typedef {import('../../messages/codecs/line-protocol/line-protocol.js').LineTag} LineTag
+ * @typedef {{name: string, field?: number}} OwnTag
  *
  * @typedef {object} Plan
  * @property {string} measurement
  * @property {{name: string, tag: string}[]} tags  constant ones, by the batch's name for them
- * @property {LineTag[]} ownTags  the source, and fields that are tags
+ * @property {OwnTag[]} ownTags  the source, and fields that are tags
  * @property {import('../../messages/codecs/line-protocol/line-protocol.js').LineField[]} fields
  * @property {boolean} narrow
  * @property {boolean} withSource  several sources share the measurement
@@ -59,8 +59,8 @@ export async function makePlan (batch, { measurement, withSource, narrow, tagFie
     withSource,
     tags: tags.flatMap(({ name, tag }) => tag === undefined ? [] : [{ name, tag }]),
     ownTags: tags.flatMap(({ name, origin, field }) => {
-      /** @type {LineTag[]} */
-      const own = origin === 'source' ? [{ name, value: batch.source }] : field === undefined ? [] : [{ name, field }]
+      /** @type {OwnTag[]} */
+      const own = origin === 'source' ? [{ name }] : field === undefined ? [] : [{ name, field }]
       return own
     }),
     fields: narrow
@@ -78,7 +78,7 @@ export function linesOf ({ measurement, tags, ownTags, fields, narrow }, batch) 
     narrow,
     fields,
     tags: [
-      ...ownTags,
+      ...ownTags.map(({ name, field }) => field === undefined ? { name, value: batch.source } : { name, field }),
       ...identity ? [{ name: 'gateway', value: identity.gateway }] : [],
       ...tags.map(({ name, tag }) => ({ name, value: batch.tags[tag] }))
     ]

@@ -38,6 +38,7 @@ import { Placement } from './placement.js'
  * @typedef {object} CommonStorage
  * @property {import('../names.js').TableNames} [names]  unless those of the dialect
  * @property {import('./placement.js').Arrange} [arrange]  for layouts of its own
+ * @property {number} [tablesAtOnce]  so many are looked for, and created: one, unless a session can do several things, and that is faster
  * @property {<T>(work: (session: Session) => Promise<T>, signal?: AbortSignal) => Promise<T>} use  lends a session, connecting when needed;
  *   rolls back what the work leaves uncommitted when it fails, and gives up a session that is no longer good
  * @property {(error: unknown) => boolean} isTransient
@@ -99,16 +100,18 @@ export class RecordedSink {
     this.#options = options
     this.#storage = storage
     const names = storage.names ?? tableNames(options.table, storage.dialect)
-    this.#placement = new Placement(/** @type {any} */ (options), names, storage.arrange)
+    this.#placement = new Placement(/** @type {any} */ (options), names, storage)
     this.#aging = new AgingTables(this.#placement.names, storage)
   }
 
-  /** @param {Batch[]} batches */
-  async prepare (batches) {
+  /** @type {Sink['prepare']} */
+  async prepare (batches, { forMs } = {}) {
     noteArrivals(batches, this.#options)
-    if (this.#hasCommits && this.#placement.covers(batches)) return
-    await this.#attempt(session => this.#placesOf(session, batches))
+    if (this.#hasCommits && this.#placement.covers(batches)) return []
+    return this.#attempt(session => this.#placement.prepare(batches, this.#finder(session), forMs))
   }
+
+  preparing () { return this.#placement.progress }
 
   async committed () {
     try {
@@ -133,7 +136,7 @@ export class RecordedSink {
     const setBacks = this.#setBacks
     return this.#attempt(async session => {
       if (setBacks !== this.#setBacks) throw setBack(this.#storage.place)
-      const places = await this.#placesOf(session, batches)
+      const places = await this.#placement.of(batches, this.#finder(session))
       const previous = this.#last.all
       const { found = previous, records, duplicates, clashes } =
         await this.#storage.write(session, { batches, wanted, previous, places, probe, signal })
@@ -186,10 +189,10 @@ export class RecordedSink {
     })
   }
 
-  /** @param {Session} session @param {Batch[]} batches */
-  #placesOf (session, batches) {
+  /** @param {Session} session @returns {import('./placement.js').Find<Plan>} */
+  #finder (session) {
     const withSource = !this.#placement.names.perSource
-    return this.#placement.of(batches, (name, arranged) => this.#storage.prepareTable(session, name, arranged, withSource))
+    return (name, arranged) => this.#storage.prepareTable(session, name, arranged, withSource)
   }
 
   /** Those of this sink's tables. @param {CommitRow[]} rows */
