@@ -58,6 +58,14 @@ describe('A table that was made for other nodes', () => {
       expect((await stored())[0]).to.include({ source: 'press', force: 1 }).and.have.keys('ts', 'force', 'source')
     })
 
+    it('keeps it, too, of rows like those of an INSERT that came before', async () => {
+      await database.query('CREATE TABLE readings (ts timestamptz, force double precision)')
+      const sink = await database.openSink({ table: 'readings' })
+      await write(sink, [batchOf([1], { source: 'readings' })])
+      await write(sink, [batchOf([2], { source: 'press' })])
+      expect((await stored()).map(({ source, force }) => [source ?? null, force])).to.deep.equal([[null, 1], ['press', 2]])
+    })
+
     for (const [columns, reason] of [
       ['made timestamptz, changed timestamptz', /"made", "changed" hold times, and none of them is called time, timestamp or ts/],
       ['ts bigint', /"ts" is of type bigint, which does not say in what unit it holds the time/],

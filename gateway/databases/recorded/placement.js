@@ -87,10 +87,10 @@ export class Placement {
     return places
   }
 
-  /** @param {Batch} batch */
+  /** Rows of an INSERT are of a source that is the table itself, and may have another place in it. @param {Batch} batch */
   #placeOf ({ source, tags, fields }) {
     const table = this.names.of(source)
-    return { table, shape: shapeOf({ source: table, tags, fields }) }
+    return { table, shape: `${source === table} ${shapeOf({ source: table, tags, fields })}` }
   }
 
   /**
