@@ -101,6 +101,18 @@ describe('QuestDB sink', () => {
     expect((await rows('press')).map(({ force }) => force)).to.deep.equal([2])
   })
 
+  it('stores nothing in a table that is suspended, says so, and goes on once it is resumed', async () => {
+    const sink = await openSink()
+    await sink.write([batchOf([1], { identity: identity(0) })])
+    await query('ALTER TABLE press SUSPEND WAL')
+    const error = await failureOf(() => sink.write([batchOf([2], { identity: identity(1) })]))
+    expect(isTransient(error)).to.equal(true)
+    const [, resume] = /the table "press" is suspended.* run (ALTER TABLE "press" RESUME WAL)/.exec(error.message) ?? []
+    await query(resume)
+    expect(await sink.write([batchOf([2], { identity: identity(1) })])).to.deep.equal(ALL_NEW)
+    expect((await rows('press')).map(({ force }) => force)).to.deep.equal([1, 2])
+  })
+
   it('knows after a restart what an acknowledged write has left', async () => {
     const batch = batchOf([1, 2], { identity: identity(0) })
     await (await openSink()).write([batch])

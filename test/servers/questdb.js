@@ -44,6 +44,7 @@ line.udp.enabled=false
 shared.worker.count=2
 telemetry.enabled=false
 cairo.commit.mode=${commitMode}
+dev.mode.enabled=true
 ${login ? `http.user=${user}\nhttp.password=${password}\n` : ''}`)
   const server = machine(questdb, {
     main: 'io.questdb.ServerMain',

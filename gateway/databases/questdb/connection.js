@@ -84,14 +84,16 @@ export class QuestdbServer {
       const [[isSuspended, applied, last] = [false, 0, 0]] = await this.query(look, signal)
       wanted ??= last
       if (applied >= wanted) return
-      if (isSuspended) {
-        const problem = `${this.place}: the table "${table}" is suspended: what is acknowledged is not stored.`
-        throw new SluiceError('SLUICE_SINK_QUESTDB', problem, {
-          fix: `Look into the server's log, make room on its disk, then run ALTER TABLE "${table}" RESUME WAL.`
-        })
-      }
+      if (isSuspended) throw this.suspended(table)
       await sleep(APPLY_PAUSE_MS, undefined, { signal })
     }
+  }
+
+  /** @param {string} table */
+  suspended (table) {
+    return new SluiceError('SLUICE_SINK_QUESTDB', `${this.place}: the table "${table}" is suspended: what is acknowledged is not stored.`, {
+      fix: `Look into the server's log, make room on its disk, then run ALTER TABLE "${table}" RESUME WAL.`
+    })
   }
 
   /**

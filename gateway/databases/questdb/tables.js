@@ -44,26 +44,35 @@ async function tableOf (server, name) {
 }
 
 /**
- * Of a line for a table that is gone, the server would make a table, in which rows are not told apart.
+ * Of a line for a table that is gone, the server would make a table, in which rows are not told apart; a line for one that is suspended it
+ * acknowledges, and nobody can read it.
  * @param {QuestdbServer} server
  * @param {{table: string, id: number}[]} known  as they were when they were looked at
  */
 export async function checkTables (server, known) {
-  const ids = await idsOf(server, known.map(({ table }) => table))
-  const gone = known.find(({ table, id }) => ids.get(table) !== id)
+  const there = await lookAt(server, known.map(({ table }) => table))
+  const gone = known.find(({ table, id }) => there.get(table)?.id !== id)
   if (gone) throw new Error(`the table "${gone.table}" was dropped or made again`)
+  const suspended = known.find(({ table }) => there.get(table)?.isSuspended)
+  if (suspended) throw server.suspended(suspended.table)
 }
 
-/** Of those that tell rows apart. @param {QuestdbServer} server @param {string[]} tables @returns {Promise<Map<string, number>>} */
-async function idsOf (server, tables) {
+/**
+ * Those that tell rows apart.
+ * @param {QuestdbServer} server
+ * @param {string[]} tables
+ * @returns {Promise<Map<string, {id: number, isSuspended: boolean}>>}
+ */
+async function lookAt (server, tables) {
   const names = [...new Set(tables)].map(text).join(', ')
-  const rows = await server.query(`SELECT table_name, id FROM tables() WHERE dedup AND table_name IN (${names})`)
-  return new Map(rows.map(([name, id]) => [name, id]))
+  const rows = await server.query('SELECT table_name, id, suspended FROM tables() LEFT JOIN wal_tables() ON name = table_name ' +
+    `WHERE dedup AND table_name IN (${names})`)
+  return new Map(rows.map(([name, id, isSuspended]) => [name, { id, isSuspended }]))
 }
 
 /** For writes to it. @param {QuestdbServer} server @param {string} table */
 export async function idOf (server, table) {
-  const id = (await idsOf(server, [table])).get(table) ?? -1
+  const id = (await lookAt(server, [table])).get(table)?.id ?? -1
   await server.found(table, id)
   return id
 }
