@@ -48,8 +48,7 @@ export class KafkaClient {
   #opened = null
   #disconnects = 0
   #named
-  /** By number, as the cluster named them last. @type {Map<number, Broker>} */
-  #brokers = new Map()
+  #brokers
   #controller = ANYBODY
   /** Brokers that gave no answer last: they come after all others. @type {Set<string>} */
   #silent = new Set()
@@ -61,9 +60,12 @@ export class KafkaClient {
    * @param {ConnectionOptions} options
    * @param {() => import('node:tls').SecureContextOptions|undefined} [tls]  asked when it connects; undefined where brokers expect no TLS
    * @param {string} [name]  as brokers show it to others
+   * @param {Map<number, Broker>} [brokers]  by number, each as the cluster named it last, to this client or another: the one that is named
+   *   in the options may be away, and so may be those that the last answer had
    */
-  constructor (options, tls = () => undefined, name = 'sluice') {
+  constructor (options, tls = () => undefined, name = 'sluice', brokers = new Map()) {
     this.#options = options
+    this.#brokers = brokers
     this.#named = brokersIn(options)
     this.#tls = tls
     this.#name = name
@@ -74,8 +76,8 @@ export class KafkaClient {
 
   /** Of the cluster, as a broker tells it now. */
   async cluster () {
-    const { clusterId } = await this.#tell([])
-    return { id: /** @type {string} */ (clusterId), brokers: this.#brokers }
+    const { clusterId, brokers } = await this.#tell([])
+    return { id: /** @type {string} */ (clusterId), brokers: new Map(brokers.map(({ nodeId, ...broker }) => [nodeId, broker])) }
   }
 
   /** Null where there is none. @param {string} name @param {{isFresh?: boolean}} [options] @returns {Promise<Topic|null>} */
@@ -205,7 +207,7 @@ export class KafkaClient {
    */
   async #tell (names, withRights = false) {
     const told = await this.#askAnybody(metadataOf, names, false, withRights).catch(error => error.response ?? Promise.reject(error))
-    this.#brokers = new Map(told.brokers.map((/** @type {Told['brokers'][0]} */ { nodeId, host, port }) => [nodeId, { host, port }]))
+    for (const { nodeId, host, port } of told.brokers) this.#brokers.set(nodeId, { host, port })
     this.#controller = told.controllerId
     this.#isKnown = true
     return told

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { connect } from '../../gateway/databases/kafka/connection.js'
 import { deliveryContract } from '../broker/contract.js'
 import { KafkaStaging } from '../broker/kafka/staging.js'
 import { batchOf, FakeDatabase, Pipeline, until } from '../broker/pipeline.js'
@@ -13,6 +15,21 @@ describe('Staged in three brokers of Kafka, with TLS and a login', function () {
   this.timeout(600_000)
   const kafka = KafkaStaging.inSuite({ brokers: 3, tls: true, login: true, settings })
 
+  /** @param {import('../servers/kafka.js').KafkaServer} server  the only one that is named */
+  function connectTo ({ port }) {
+    return connect({ ...kafka.options, host: '127.0.0.1', port })
+  }
+
+  /** How many brokers one of them tells of. @param {import('../servers/kafka.js').KafkaServer} server */
+  async function countOf (server) {
+    const client = connectTo(server).client()
+    try {
+      return (await client.cluster()).brokers.size
+    } finally {
+      await client.close()
+    }
+  }
+
   describe('the delivery contract', () => {
     let killed = 0
     deliveryContract(async () => ({
@@ -25,6 +42,24 @@ describe('Staged in three brokers of Kafka, with TLS and a login', function () {
       },
       stop: () => kafka.clear()
     }))
+  })
+
+  it('brokers that were known once stay known, to all clients: the one that is named, and those told of last, may be away', async () => {
+    const [named, back, third] = kafka.servers
+    const cluster = connectTo(named)
+    const first = cluster.client()
+    await first.cluster()
+    await back.kill()
+    for (const server of [named, third]) while (await countOf(server) > 2) await sleep(100)
+    await first.cluster()
+    await back.start()
+    await Promise.all([named.kill(), third.kill()])
+    const later = cluster.client()
+    for (const client of [first, later]) {
+      expect((await client.cluster()).id).to.be.a('string')
+      await client.close()
+    }
+    await Promise.all([named.start(), third.start()])
   })
 
   describe('while data flow', () => {

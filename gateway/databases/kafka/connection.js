@@ -28,6 +28,8 @@ export function connect (options) {
 /** A cluster. Each sink has connections of its own, as requests on one wait for each other. */
 export class KafkaServer {
   #options
+  /** What one client is told of the cluster, all know. @type {Map<number, import('../../kafka/brokers.js').Broker>} */
+  #brokers = new Map()
 
   /** @param {ConnectionOptions} options */
   constructor (options) {
@@ -40,7 +42,7 @@ export class KafkaServer {
   /** Nothing is connected before it is needed. The caller closes it. @param {string} [name]  as brokers show it to others */
   client (name) {
     checkNode(process.versions.node)
-    return new KafkaClient(this.#options, () => tlsOptions(this.#options), name)
+    return new KafkaClient(this.#options, () => tlsOptions(this.#options), name, this.#brokers)
   }
 
   /**

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Admin } from '@platformatic/kafka'
 import { STAGE_TOPICS } from '../../../broker/kafka/topics.js'
+import { connect } from '../../../gateway/databases/kafka/connection.js'
 import { isAnswer } from '../../../gateway/kafka/client.js'
 import { missingKafka, startCluster } from '../../servers/kafka.js'
 import { requireServer } from '../../servers/programs.js'
@@ -43,14 +45,24 @@ export class KafkaStaging {
     }
   }
 
-  /** What is staged goes, with all that the groups have committed. */
+  /** What is staged goes, with all that the groups have committed, and every broker that runs knows it. Topics may be there again. */
   async clear () {
+    const names = Object.values(STAGE_TOPICS).map(({ name }) => name)
+    const idsAt = async (/** @type {number} */ port) => {
+      const client = connect({ ...this.options, host: '127.0.0.1', port }).client()
+      const topics = await client.topics(names)
+      await client.close()
+      return [...topics.values()].map(({ id }) => id)
+    }
+    const ports = this.servers.filter(({ pid }) => pid !== undefined).map(({ port }) => port)
+    const before = new Set((await Promise.all(ports.map(idsAt))).flat())
     await this.use(async admin => {
-      for (const { name } of Object.values(STAGE_TOPICS)) {
+      for (const name of names) {
         await admin.deleteTopics({ topics: [name] })
           .catch(error => isAnswer(error, 'UNKNOWN_TOPIC_OR_PARTITION') ? null : Promise.reject(error))
       }
     })
+    for (const port of ports) while ((await idsAt(port)).some(id => before.has(id))) await sleep(50)
   }
 
   /** @template T @param {(admin: Admin) => Promise<T>} work @returns {Promise<T>} */
