@@ -126,6 +126,7 @@ export class Fetcher {
 
   async #locate () {
     this.#isLocating = true
+    await null // with all that are added in this turn: an answer may take as long as there is nothing new in those that were asked for
     try {
       const missing = [...this.#positions.values()].filter(({ leader }) => !leader)
       const topics = await this.#client.topics([...new Set(missing.map(({ stream }) => stream.topic))])

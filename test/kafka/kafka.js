@@ -121,11 +121,14 @@ export class KafkaUnderTest {
     return this.#open(new RecordingMember(this.cluster, options))
   }
 
-  /** @param {Partial<import('../../gateway/kafka/reader.js').ReaderOptions> & {topic: string}} options */
-  reader (options) {
+  /**
+   * @param {Partial<import('../../gateway/kafka/reader.js').ReaderOptions> & {topic: string}} options
+   * @param {import('../../gateway/kafka/client.js').Cluster} [cluster]
+   */
+  reader (options, cluster = this.cluster) {
     /** What was read, since the last reset, and what else happened. @type {{values: string[], resets: number, isRead: boolean}} */
     const seen = { values: [], resets: 0, isRead: false }
-    this.#open(new TopicReader(this.cluster, {
+    this.#open(new TopicReader(cluster, {
       onRecords: messages => { seen.values.push(...messages.map(({ value }) => String(value))) },
       onReset: () => {
         seen.resets++

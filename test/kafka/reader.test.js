@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { fetchApi } from '../../gateway/kafka/fetch.js'
 import { until } from '../broker/waiting.js'
 import { KafkaUnderTest } from './kafka.js'
 
@@ -27,6 +28,21 @@ describe('A reader of a whole Kafka topic', function () {
     await until(() => seen.isRead)
     await kafka.produce(topic, ['late'])
     await until(() => seen.values.length === 1)
+  })
+
+  it('asks for all partitions at once: the others were asked for when the first had something new, or after 15 s', async () => {
+    await kafka.create(topic, 3)
+    /** @type {number[][]} */
+    const asked = []
+    const client = kafka.cluster.client()
+    const ask = client.ask.bind(client)
+    client.ask = (api, node, ...args) => {
+      if (api === fetchApi) asked.push(args[6][0].partitions.map((/** @type {{partition: number}} */ { partition }) => partition))
+      return ask(api, node, ...args)
+    }
+    const seen = kafka.reader({ topic, paceMs: 1 }, { client: () => client })
+    await until(() => asked.length > 0 && seen.isRead)
+    expect(asked[0]).to.deep.equal([0, 1, 2])
   })
 
   it('leaves out what was there before it, where that is not wanted', async () => {
