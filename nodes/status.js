@@ -30,7 +30,7 @@ export function sentence (first, ...others) {
 /** "12 missed", "1 dead letter": without those of 0. @param {Record<string, number>} counts @returns {string[]} */
 export function counted (counts) {
   return Object.entries(counts).filter(([, count]) => count > 0).map(([what, count]) =>
-    `${quantity(count)} ${count === 1 ? what.replace(/s\b/, '') : what}`)
+    `${quantity(count)} ${count === 1 ? what.replace(/(?<=sh)es\b|s\b/, '') : what}`)
 }
 
 /** Text of our own that may be long, or have a code: "9 of 12 values missing: device is silent". @param {string} text */

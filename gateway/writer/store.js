@@ -169,7 +169,7 @@ class Group {
 
   /** @param {Batch[]} batches @returns {Promise<unknown>} */
   #prepare (batches) {
-    return this.#tools.retry.refusal(this, () => this.#tools.sink.prepare(batches))
+    return this.#tools.retry.refusal(this, () => this.#tools.sink.prepare(batches, { forMs: PREPARE_MS }))
   }
 
   /** @param {Batch[]} batches @returns {Promise<unknown>} */

@@ -131,7 +131,7 @@ export function statusOf (state, problem) {
   const { partitions, lost, parked, refused, notKept, clashes } = state
   const waits = (/** @type {string} */ text) => /** @type {const} */ ({ fill: 'yellow', shape: 'ring', text })
   return readingStatus(state, {
-    losses: { 'records lost': lost, parked, refused, 'not kept': notKept, 'identities clash': clashes },
+    losses: { 'records lost': lost, parked, refused, 'not kept': notKept, 'identity clashes': clashes },
     broken: problem && { ...waits(headlineOf(problem, { database: 'Kafka' })), problem: describe(problem) },
     waiting: partitions === 0 ? waits('no partition yet') : null
   })

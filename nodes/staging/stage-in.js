@@ -203,7 +203,7 @@ function owned (payload) {
 export function statusOf (state, { link, thirdParty }) {
   const { lostRows, parked, refused, clashes, notKept, membersFlaw, held } = state
   return readingStatus(state, {
-    losses: { 'rows lost': lostRows, parked, refused, 'not kept': notKept, 'identities clash': clashes },
+    losses: { 'rows lost': lostRows, parked, refused, 'not kept': notKept, 'identity clashes': clashes },
     broken: brokenBy(state.connected, link, thirdParty),
     waiting: membersFlaw ? { fill: 'yellow', shape: 'ring', text: sentence(membersFlaw, `${held} in flight`) } : null
   })

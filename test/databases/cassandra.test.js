@@ -14,6 +14,9 @@ import { keyedContract } from './contract/keyed.js'
 import { upsertContract } from './contract/upserts.js'
 import { writerContract } from './contract/writer.js'
 
+/** Thrice as long as a node that is gone is left alone. */
+const PATIENT_MS = 1500
+
 describe('Cassandra sink', () => {
   const database = CassandraDatabase.inSuite()
   const { openSink, query, rows } = database
@@ -188,6 +191,28 @@ describe('Cassandra sink', () => {
     })
   })
 
+  it('has one connection after its nodes were away several times while nobody used it', async function () {
+    this.timeout(120_000)
+    const relay = await startRelay(database.server.port)
+    const server = database.connect({ port: relay.port })
+    const use = () => server.use(client => client.execute('SELECT key FROM system.local'))
+    try {
+      await use()
+      for (let outage = 0; outage < 4; outage++) {
+        await relay.cut()
+        await sleep(PATIENT_MS)
+        await relay.mend()
+        await sleep(PATIENT_MS)
+      }
+      await use()
+      await sleep(PATIENT_MS)
+      expect(relay.connections).to.equal(1)
+    } finally {
+      await server.close()
+      await relay.cut()
+    }
+  })
+
   it('connects as often as before after its nodes were away, however often, and no more once it is closed', async function () {
     this.timeout(120_000)
     const relay = await startRelay(database.server.port)
@@ -206,7 +231,7 @@ describe('Cassandra sink', () => {
       await until(() => relay.connections === 0)
       await relay.cut()
       await relay.mend()
-      await sleep(1500) // thrice as long as a node that is gone is left alone
+      await sleep(PATIENT_MS)
       expect(relay.connections).to.equal(0)
     } finally {
       await relay.cut()

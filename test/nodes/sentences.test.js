@@ -25,8 +25,8 @@ describe('the sentences of statuses', () => {
     const counts = { waiting: 1500, 'dead letters': 12, 'duplicates refused': 0 }
     expect(sentence('PostgreSQL not reachable', ...counted(counts))).to.equal('PostgreSQL not reachable, 1.50 k waiting')
     expect(sentence('12.3 rows/s', ...counted({ ...counts, waiting: 0 }))).to.equal('12.3 rows/s, 12 dead letters')
-    expect(counted({ 'dead letters': 1, 'duplicates refused': 1, missed: 1 }))
-      .to.deep.equal(['1 dead letter', '1 duplicate refused', '1 missed'])
+    expect(counted({ 'dead letters': 1, 'duplicates refused': 1, missed: 1, 'identity clashes': 1 }))
+      .to.deep.equal(['1 dead letter', '1 duplicate refused', '1 missed', '1 identity clash'])
   })
 
   it('ends with a clause or a word, and within one only where nothing else would be left', () => {

@@ -42,12 +42,13 @@ export class FakeSink {
   /** Called after a commit: what it throws is what the writer learns of it. @type {() => void|Promise<void>} */
   afterCommit = () => {}
 
-  /** @param {Batch[]} batches */
-  async prepare (batches) {
+  /** @param {Batch[]} batches @param {{forMs?: number}} [options] */
+  async prepare (batches, { forMs = Infinity } = {}) {
     await this.onStep('prepare', batches)
     for (const batch of batches) {
       if (this.isMisfit(batch)) throw new RefusedError(`${batch.source} does not fit`)
     }
+    while (forMs === Infinity && batches.some(this.isLacking)) await settle()
     return batches.filter(this.isLacking)
   }
 

@@ -31,6 +31,21 @@ describe('a writer whose batches need tables that take long to make', () => {
     await writer.close()
   })
 
+  it('stores those whose tables are there while others are being made, also where one does not fit its table', async () => {
+    const { writer, sink } = await openWriter(folder, { options: { batchRows: 3, maxAgeMs: 1 } })
+    let isMade = false
+    sink.isLacking = ({ source }) => !isMade && source === 'press'
+    sink.isMisfit = ({ source, rows }) => source === 'lathe' && rows > 0
+    const [press, saw, lathe] = ['press', 'saw', 'lathe'].map((source, i) => writer.write(batchOf([i], 0, source)))
+    expect(await lathe).to.deep.equal({ outcome: 'stored', deadRows: 1 })
+    await saw
+    expect(sink.stored).to.deep.equal([1])
+    isMade = true
+    await press
+    expect(sink.stored).to.deep.equal([1, 0])
+    await writer.close()
+  })
+
   it('releases those whose tables are not made in time', async () => {
     const { writer, sink } = await openWriter(folder, { options: { maxAgeMs: 1 } })
     sink.isLacking = ({ source }) => source === 'press'

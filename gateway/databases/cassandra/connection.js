@@ -13,7 +13,7 @@ export { schema }
 /**
  * @typedef {import('cassandra-driver').Client} Client
  * @typedef {import('cassandra-driver').Host} Host
- * @typedef {{hosts: Host[], connections: {closeAsync: () => Promise<void>}[]}} Remains
+ * @typedef {{hosts: Host[], connection: {closeAsync: () => Promise<void>}|null}} Remains
  *
  * @typedef {object} ConnectionOptions
  * @property {string} host
@@ -88,7 +88,7 @@ export class CassandraServer {
   async use (work, signal) {
     signal?.throwIfAborted()
     try {
-      return await orAborted(this.#kept(this.#work(work)), signal)
+      return await orAborted(this.#kept(this.#connect().then(work)), signal)
     } catch (error) {
       const reason = reasonOf(error)
       if (signal?.aborted) throw reason
@@ -138,17 +138,17 @@ export class CassandraServer {
     Promise.allSettled(this.#works).then(() => shutDownHosts(client, remains))
   }
 
-  /** @template T @param {(client: Client) => Promise<T>} work */
-  async #work (work) {
-    const client = await this.#connect()
-    const done = await work(client)
-    const remains = this.#remains.get(client)
-    if (remains && remains.hosts.length > 0) {
-      this.#remains.delete(client)
-      this.#client = null
-      Promise.allSettled(this.#works).then(() => client.shutdown()).then(() => shutDownHosts(client, remains))
-    }
-    return done
+  /**
+   * When all nodes have been away, the driver puts new hosts in the place of those that it had, which go on connecting, and looks for nodes
+   * twice as often after each time: at the first of them it looks no more, and another client is opened by what is done next.
+   * @param {Client} client
+   * @param {Remains} remains
+   */
+  #replace (client, remains) {
+    if (this.#remains.delete(client)) this.#client = null
+    const { controlConnection: control } = /** @type {any} */ (client)
+    control.shutdown()
+    Promise.allSettled(this.#works).then(() => client.shutdown()).then(() => shutDownHosts(client, remains))
   }
 
   /** @template T @param {Promise<T>} work */
@@ -172,10 +172,7 @@ export class CassandraServer {
     return [found, missing, await syncAdvice(client), plainTextAdvice(this.#options)].filter(text => text !== '').join(' ')
   }
 
-  /**
-   * Once connected, the driver finds its nodes again by itself; a client that has failed to connect never does. When all of them had been
-   * away, it leaves hosts behind that go on connecting, and twice as many looks for nodes as before: it is used once more, and replaced.
-   */
+  /** Once connected, the driver finds its nodes again by itself; a client that has failed to connect never does. */
   #connect () {
     this.#client ??= this.#open().catch(error => {
       this.#client = null
@@ -214,6 +211,7 @@ export class CassandraServer {
     try {
       await client.connect()
       this.#remains.set(client, remains)
+      client.once('hostRemove', () => this.#replace(client, remains))
       return client
     } catch (error) {
       await client.shutdown()
@@ -224,19 +222,20 @@ export class CassandraServer {
 }
 
 /**
- * When all nodes have been away, the driver puts new hosts in the place of those that it had, and looks for nodes several times at once, of
- * which only one look keeps its connection.
+ * What it does not keep track of: hosts that it has replaced, and the connection with which it looks for nodes, of which it leaves the
+ * one before open.
  * @param {any} client  parts of which are the driver's own
  * @returns {Remains}
  */
 function remainsOf (client) {
-  const remains = /** @type {Remains} */ ({ hosts: [], connections: [] })
+  const remains = /** @type {Remains} */ ({ hosts: [], connection: null })
   client.on('hostRemove', (/** @type {Host} */ gone) => { remains.hosts.push(gone) })
   const { controlConnection: control } = client
   const create = control._createConnection
   control._createConnection = async (/** @type {string} */ endpoint) => {
     const connection = await create.call(control, endpoint)
-    remains.connections.push(connection)
+    remains.connection?.closeAsync()
+    remains.connection = connection
     return connection
   }
   return remains
@@ -248,9 +247,9 @@ function remainsOf (client) {
  * @param {Client} client
  * @param {Remains} [remains]
  */
-async function shutDownHosts (client, { hosts, connections } = { hosts: [], connections: [] }) {
+async function shutDownHosts (client, { hosts, connection } = { hosts: [], connection: null }) {
   const left = /** @type {any[]} */ ([...client.hosts?.values() ?? [], ...hosts])
-  await Promise.all([...left.map(host => host.shutdown(false)), ...connections.map(connection => connection.closeAsync())])
+  await Promise.all([...left.map(host => host.shutdown(false)), connection?.closeAsync()])
 }
 
 /** @param {string[]} names @param {import('node:tls').PeerCertificate} certificate  which must be of one of them */
