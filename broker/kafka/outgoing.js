@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ProduceAcks, produceV9 } from '@platformatic/kafka'
 import { backoff } from '../../gateway/base/backoff.js'
 import { isAnswer } from '../../gateway/kafka/client.js'
+import { NO_TIME, UNTIMELY } from '../../gateway/kafka/produce.js'
 
 /**
  * @typedef {{key: Buffer, value: Buffer|null, callback?: (error?: any) => void}} Waiting
@@ -27,6 +28,8 @@ export class Outgoing {
   /** @type {Map<string, Partition>} */
   #partitions = new Map()
   #waiting = 0
+  /** What records have; when they are sent, unless brokers refuse that. @type {bigint|undefined} */
+  #time
   #isClosed = false
   #client
   #onFailure
@@ -79,6 +82,7 @@ export class Outgoing {
         const isTooLarge = isAnswer(error, ...TOO_LARGE)
         if (isTooLarge && count === 1) this.#done(partition, 1, tooLarge())
         else if (isTooLarge) most = 1
+        else if (this.#time === undefined && isAnswer(error, UNTIMELY)) this.#time = NO_TIME
         else {
           this.#client.forget()
           this.#onFailure(error)
@@ -94,7 +98,7 @@ export class Outgoing {
     const found = await this.#client.topic(topic)
     const its = found ? partition % found.partitions.length : partition // the topic may be another one, with fewer of them
     const leader = found?.partitions[its]?.leader ?? -1
-    const records = waiting.map(({ key, value }) => ({ topic, partition: its, key, value }))
+    const records = waiting.map(({ key, value }) => ({ topic, partition: its, key, value, timestamp: this.#time }))
     await this.#client.ask(produceV9.api, leader, ProduceAcks.ALL, PATIENCE_MS, records, {})
   }
 

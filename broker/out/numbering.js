@@ -6,14 +6,14 @@ import { decode } from '../../gateway/messages/codecs/arrow/arrow.js'
 const MAX_RECORDS = 4096
 
 /**
- * Numbers what is staged from now on, and knows what an earlier process has staged in the last seconds, as far as the spool still has it.
+ * Numbers what is staged from now on, and knows what an earlier process has staged in its last seconds, as far as the spool still has it.
  * @param {import('../spool/spool.js').Spool} spool
  * @param {import('../../gateway/base/log.js').Log} log
  */
 export async function numberingOf (spool, log) {
   const numbering = new Numbering()
   let records = 0
-  for await (const place of spool.newest(Date.now() - LOOK_BACK_MS)) {
+  for await (const place of spool.newest(LOOK_BACK_MS)) {
     if (++records > MAX_RECORDS) break
     const record = await spool.read(place)
     if (record && !remember(numbering, record.payload, log)) break

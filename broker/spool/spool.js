@@ -197,13 +197,17 @@ export class Spool extends EventEmitter {
   next ({ position } = { position: 0 }) { return this.#retention.next(position) }
 
   /**
-   * The newest records, newest first: those of files that were written to since then.
-   * @param {number} sinceMs  milliseconds since 1970
+   * The newest records, newest first: those of files that were written to so long, at most, before the newest. What the clock shows now
+   * does not matter: it may have been set.
+   * @param {number} withinMs
    * @returns {AsyncGenerator<Place, void, void>}
    */
-  async * newest (sinceMs) {
+  async * newest (withinMs) {
+    let sinceMs = -Infinity
     for (const { path, runOf, seqs } of this.#files.segments.toReversed()) {
-      if ((await stat(path)).mtimeMs < sinceMs) return
+      const { mtimeMs } = await stat(path)
+      if (mtimeMs < sinceMs) return
+      sinceMs = Math.max(sinceMs, mtimeMs - withinMs)
       for (let i = seqs.length - 1; i >= 0; i--) {
         const place = runOf[i].placeOf(seqs[i])
         if (place) yield place

@@ -14,6 +14,10 @@ import { HEAD_BYTES, IS_TRANSACTIONAL, seal } from './record-batch.js'
 
 const VERSION = 2
 
+/** The time of a record that has none: brokers whose clock is far from this one's refuse any other. */
+export const NO_TIME = -1n
+export const UNTIMELY = 'INVALID_TIMESTAMP'
+
 /** What the records of a partition take before they are compressed. @param {KafkaRecord[]} records */
 export function sizeOf (records) {
   return records.reduce((sum, record, i) => {
@@ -28,16 +32,16 @@ export function sizeOf (records) {
  * @param {Buffer} memory  of that size
  * @param {Origin} origin
  * @param {Compression} compression
+ * @param {bigint} [time]
  * @returns {Promise<Buffer>} that memory, or less
  */
-export async function written (records, memory, { producerId, producerEpoch, sequence }, compression) {
-  const now = BigInt(Date.now())
+export async function written (records, memory, { producerId, producerEpoch, sequence }, compression, time = BigInt(Date.now())) {
   memory.writeBigInt64BE(0n, 0)
   memory.writeInt32BE(0, 12)
   memory.writeInt8(VERSION, 16)
   memory.writeInt32BE(records.length - 1, 23)
-  memory.writeBigInt64BE(now, 27)
-  memory.writeBigInt64BE(now, 35)
+  memory.writeBigInt64BE(time, 27)
+  memory.writeBigInt64BE(time, 35)
   memory.writeBigInt64BE(producerId, 43)
   memory.writeInt16BE(producerEpoch, 51)
   memory.writeInt32BE(sequence, 53)

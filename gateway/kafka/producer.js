@@ -3,7 +3,7 @@ import {
   addPartitionsToTxnV3, endTxnV3, FindCoordinatorKeyTypes, findCoordinatorV4, initProducerIdV4
 } from '@platformatic/kafka'
 import { isAnswer, isAnswered } from './client.js'
-import { produceApi, sizeOf, written } from './produce.js'
+import { NO_TIME, produceApi, sizeOf, UNTIMELY, written } from './produce.js'
 
 /**
  * Writes in transactions, under a transactional id: who opens it last has it, and what others had under way is ended.
@@ -50,6 +50,8 @@ export class TransactionalProducer {
   #added = Promise.resolve()
   /** @type {Set<Promise<unknown>>} */
   #requests = new Set()
+  /** What its records have; when they are sent, unless brokers refuse that. @type {bigint|undefined} */
+  #time
   /** That requests were written into, and the brokers have answered. @type {Buffer[]} */
   #memory = []
 
@@ -85,7 +87,8 @@ export class TransactionalProducer {
     let at = 0
     const batches = await Promise.all(places.map(async ({ place, its, size }) => {
       const [{ topic, partition }] = its
-      const bytes = await written(its, memory.subarray(at, at += size), this.#originOf(place, its.length), this.#compression)
+      const origin = this.#originOf(place, its.length)
+      const bytes = await written(its, memory.subarray(at, at += size), origin, this.#compression, this.#time)
       return { topic, partition, bytes, leader: await this.#leaderOf(its[0]) }
     }))
     const requests = Array.from(Map.groupBy(batches, ({ leader }) => leader), ([leader, its]) => {
@@ -110,6 +113,7 @@ export class TransactionalProducer {
     await Promise.allSettled(this.#requests)
     const isUnderWay = this.#partitions.size > 0
     this.#incarnation = null
+    this.#time = isAnswer(error, UNTIMELY) ? NO_TIME : undefined
     this.#partitions.clear()
     this.#requests.clear()
     this.#added = Promise.resolve()

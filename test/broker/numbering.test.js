@@ -54,15 +54,32 @@ describe('rows of the same tags and time that are staged', () => {
     expect(await staged(again.stage, batchOf(2))).to.deep.equal([null])
   })
 
-  it('are not looked for in what was staged long before', async () => {
+  /** What is staged next begins a file of its own. @param {number} value @param {number} agoMs  that its file was written to */
+  async function stagedAgo (value, agoMs) {
     const { stage, close } = await rig.openStage()
-    await stage.append(batchOf(1))
+    await stage.append(batchOf(value))
     await close()
     const folder = join(rig.folder, 'spool')
-    const before = new Date(Date.now() - LOOK_BACK_MS - 1000)
-    for (const file of await readdir(folder)) await utimes(join(folder, file), before, before)
-    const again = await rig.openStage()
-    expect(await staged(again.stage, batchOf(1))).to.deep.equal([null])
+    const at = new Date(Date.now() - agoMs)
+    const [newest] = (await readdir(folder)).filter(name => name.endsWith('.segment')).sort().slice(-1)
+    await utimes(join(folder, newest), at, at)
+  }
+
+  it('are still known after a kill, whatever the clock has been set to meanwhile', async () => {
+    for (const agoMs of [3_600_000, -3_600_000]) {
+      await stagedAgo(agoMs, agoMs)
+      const { stage, close } = await rig.openStage()
+      expect(await staged(stage, batchOf(agoMs)), `${agoMs}`).to.deep.equal([[1]])
+      await close()
+    }
+  })
+
+  it('are not looked for in what was staged long before all else', async () => {
+    await stagedAgo(1, LOOK_BACK_MS + 1000)
+    await stagedAgo(2, 0)
+    const { stage } = await rig.openStage()
+    expect(await staged(stage, batchOf(1))).to.deep.equal([null])
+    expect(await staged(stage, batchOf(2))).to.deep.equal([[1]])
   })
 
   it('take no number when the spool does not accept them', async () => {

@@ -3,6 +3,7 @@ import { Batch } from '../../gateway/batch/batch.js'
 import { topicName } from '../../gateway/databases/kafka/dialect.js'
 import { isTransient } from '../../gateway/databases/kafka/sink.js'
 import { decode } from '../../gateway/messages/codecs/arrow/arrow.js'
+import { withClockAhead } from '../kafka/wrong-clock.js'
 import { consumed } from '../servers/kafka-consumer.js'
 import { ALL_NEW, batchOf, failureOf, identity, rangesOf, rowOf, T0, withLongTexts } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
@@ -112,6 +113,14 @@ describe('Kafka sink', () => {
       }
       expect((await rows('press')).map(({ force }) => force).sort((a, b) => a - b)).to.deep.equal(values.flatMap(value => [value, value]))
       expect(Math.max(...(await committed('press')).map(({ value }) => Number(value?.length)))).to.be.within(10_000, 20_000)
+    })
+
+    it('are stored while the clock of the gateway is ahead of that of the brokers', async () => {
+      const sink = await openSink()
+      for (const seq of [0, 1]) {
+        expect(await withClockAhead(() => sink.write([batchOf([seq], { identity: identity(seq) })]))).to.deep.equal(ALL_NEW)
+      }
+      expect((await rows('press')).map(({ force }) => force)).to.deep.equal([0, 1])
     })
 
     it('are refused, and no others, of a source whose topic differs from another only by a point', async () => {

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -145,6 +146,45 @@ describe('QuestDB sink', () => {
       await sink.close()
     } finally {
       await own.close()
+      await server.remove()
+    }
+  })
+
+  it('says that the disk of the server is full, each time alike, and stores all once there is room', async function () {
+    this.timeout(120_000)
+    const dir = await mkdtemp(join(tmpdir(), 'sluice-questdb-'))
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=600m', 'tmpfs', dir], { stdio: 'pipe' })
+    } catch {
+      await rm(dir, { recursive: true })
+      console.log('      skipped: no disk of its own can be mounted here')
+      return this.skip()
+    }
+    const server = await startQuestdb({ dir })
+    const own = connect({ port: server.port })
+    try {
+      const sink = await open({}, { server: own })
+      const write = (/** @type {number} */ seq) => sink.write([batchOf([seq], { identity: identity(seq) })])
+      await write(0)
+      for (const table of ['press', 'sluice_commits']) await own.settled(table)
+      const filler = join(dir, 'filler')
+      await writeFile(filler, Buffer.alloc(600 * 2 ** 20)).catch(() => {}) // as much as there is room for
+      await truncate(filler, (await stat(filler)).size - 2 ** 16) // to start with
+      await server.kill()
+      await server.start() // it begins files of its own for what is written next
+      const errors = [await failureOf(() => write(1)), await failureOf(() => write(1))]
+      expect(errors[0].message).to.match(/No space left\. Make room on the server's disk/)
+      expect(errors[1].message).to.equal(errors[0].message)
+      expect(isTransient(errors[0])).to.equal(true)
+      await rm(filler)
+      expect(await write(1)).to.deep.equal(ALL_NEW)
+      await own.settled('press')
+      expect(await own.query('SELECT force FROM press')).to.deep.equal([[0], [1]])
+      await sink.close()
+    } finally {
+      await own.close()
+      await server.kill()
+      execFileSync('umount', [dir])
       await server.remove()
     }
   })

@@ -4,6 +4,7 @@ import { SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { Turns } from '../../base/turns.js'
 import { isAnswer, reasonOf } from '../../kafka/client.js'
+import { UNTIMELY } from '../../kafka/produce.js'
 import { isFenced, TransactionalProducer } from '../../kafka/producer.js'
 import { recordKey } from '../commit-records.js'
 import { orAborted } from '../connecting/limits.js'
@@ -37,7 +38,7 @@ const PAUSE_MS = 50
 const SOON = [
   'COORDINATOR_LOAD_IN_PROGRESS', 'COORDINATOR_NOT_AVAILABLE', 'NOT_COORDINATOR', 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_OR_FOLLOWER',
   'UNKNOWN_TOPIC_OR_PARTITION', 'UNKNOWN_TOPIC_ID', 'UNKNOWN_LEADER_EPOCH', 'FENCED_LEADER_EPOCH', 'OFFSET_NOT_AVAILABLE',
-  'CONCURRENT_TRANSACTIONS', 'UNKNOWN_SERVER_ERROR' // of a coordinator whose transaction another ends at the same time
+  UNTIMELY, 'CONCURRENT_TRANSACTIONS', 'UNKNOWN_SERVER_ERROR' // of a coordinator whose transaction another ends at the same time
 ]
 
 /** What a topic without a limit of its own accepts. */

@@ -29,6 +29,10 @@ const SILENCE_MS = 60_000
 /** How the server says that a table was never finished: it lacks what every write begins with. */
 const HALF_MADE = /write error: (.+?), errno: 2, error: could not open [^[]*\[file=[^\]]*txn_seq/
 
+/** How the server says that its disk is full, and what of that is another number each time, as if it were another error. */
+const NO_ROOM = /errno: 28\b/
+const NUMBERS = / \[size=\d+, fd=\d+\]/g
+
 /** How long to wait before looking again whether what was acknowledged can be read. */
 const APPLY_PAUSE_MS = 5
 
@@ -161,14 +165,19 @@ export class QuestdbServer {
     }
     const [code, fix] = status === 401
       ? /** @type {const} */ (['SLUICE_SINK_CONNECT', 'Check user and password.'])
-      : /** @type {const} */ (['SLUICE_SINK_QUESTDB', status === 403 ? 'Grant the right to read and write.' : undefined])
-    return new SluiceError(code, `${this.place}: ${reasonOf(error)}.`, { cause: error, fix })
+      : /** @type {const} */ (['SLUICE_SINK_QUESTDB', status === 403 ? 'Grant the right to read and write.' : roomIn(error.message)])
+    return new SluiceError(code, `${this.place}: ${reasonOf(error).replace(NUMBERS, '')}.`, { cause: error, fix })
   }
 }
 
 /** A text in SQL. @param {string} value */
 export function text (value) {
   return `'${value.replaceAll('\'', '\'\'')}'`
+}
+
+/** What to do where room is missing. @param {string} said */
+function roomIn (said) {
+  return NO_ROOM.test(said) ? 'Make room on the server\'s disk: what waits is stored then.' : undefined
 }
 
 /** Whether there is no such table. @param {any} error */
