@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
+import { NO_TIME } from '../../gateway/kafka/produce.js'
 import { recognises } from '../../gateway/messages/codecs/arrow/arrow.js'
 
 /**
@@ -43,8 +44,11 @@ export function readValue (mapper, value, { topic, contentType, timeNs }, kafkaT
   const content = isOwn
     ? decodeMessage(value, { source: kafkaTopic, contentType, now })
     : mapper.decode(value, { topic, contentType, now })
-  if (!isNeeded || BigInt.asIntN(64, timeNs) === timeNs) return content
-  const reason = `the time of the record, ${timeNs / NS_PER_MS} ms, is none that can be stored`
+  const hasTime = timeNs !== NO_TIME * NS_PER_MS
+  if (!isNeeded || (hasTime && BigInt.asIntN(64, timeNs) === timeNs)) return content
+  const reason = hasTime
+    ? `the time of the record, ${timeNs / NS_PER_MS} ms, is none that can be stored`
+    : 'neither the record nor what is in it has a time'
   return { batches: [], refused: [{ index: -1, reason, value }] }
 }
 

@@ -15,6 +15,12 @@ describe('Messages of Kafka', () => {
     expect(read('{"a": 1, "time": 1700000000000}')).to.deep.equal({ times: [1_700_000_000_000_000_000n], refused: [] })
   })
 
+  it('are refused where the record has no time either: they were stored as of 1969', () => {
+    const timestamp = -1n
+    expect(read('{"a": 1}', { timestamp })).to.deep.equal({ times: [], refused: ['neither the record nor what is in it has a time'] })
+    expect(read('{"a": 1, "time": 1700000000000}', { timestamp }).times).to.deep.equal([1_700_000_000_000_000_000n])
+  })
+
   it('are refused where that time is none, as of a producer that takes nanoseconds for milliseconds', () => {
     const timestamp = 1_700_000_000_000_000_000n
     for (const text of ['{"a": 1}', '5', 'plant a=1']) {
