@@ -192,9 +192,9 @@ export class Connection {
    */
   async close ({ patienceMs = 2000 } = {}) {
     const { client } = this
-    const deadline = Date.now() + patienceMs
+    const deadline = performance.now() + patienceMs
     const isWaiting = () => client.connected && Object.keys(client.outgoing).length > 0
-    while (isWaiting() && Date.now() < deadline) await sleep(10)
+    while (isWaiting() && performance.now() < deadline) await sleep(10)
     const impatience = setTimeout(() => client.stream.destroy(), patienceMs)
     await client.endAsync(!client.connected || isWaiting())
     clearTimeout(impatience)
