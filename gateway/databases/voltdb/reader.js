@@ -1,4 +1,3 @@
-import { SluiceError, describe } from '../../base/errors.js'
 import { KeyedReader } from '../keyed/reader.js'
 import { readerOptions } from '../reading/options.js'
 import { PAGE_ROWS } from '../reading/pages.js'
@@ -26,23 +25,16 @@ const KINDS = ['FLOAT', 'BIGINT', 'INTEGER', 'SMALLINT', 'TINYINT', 'VARCHAR', '
  */
 export async function open (given, { server }) {
   const options = readerOptions(schema, given)
-  const place = `the table "${options.table}" of ${server.place}`
   /** @type {import('../keyed/reader.js').Readable<Facts>} */
   const readable = {
+    place: `the table "${options.table}" of ${server.place}`,
+    code: 'SLUICE_QUERY_VOLTDB',
     ownNames: dialect.ownNames,
     kinds: KINDS,
     textKind: 'VARCHAR',
     async facts (signal) {
       const table = nameIn(options.table)
-      const columns = await readColumns(await server.session(signal), table, { signal })
-      const isNarrow = columns.some(({ name, isKey }) => name === options.sensorColumn && isKey)
-      if (columns.length === 0 || isNarrow !== (options.layout === 'narrow')) {
-        const [what, fix] = columns.length === 0
-          ? ['does not exist', 'Check the table; the sink creates it with its first batch.']
-          : [`is of the layout ${isNarrow ? 'narrow' : 'wide'}`, 'Set the layout of the sink.']
-        throw new SluiceError('SLUICE_QUERY_TABLE', `${place.replace('the', 'The')} ${what}.`, { fix })
-      }
-      return { table, columns }
+      return { table, columns: await readColumns(await server.session(signal), table, { signal }) }
     },
     async * rows ({ table }, names, { from, to, signal }) {
       const order = ['time_ns', 'sluice_batch', 'sluice_row', ...options.layout === 'narrow' ? ['sensor'] : []].join(', ')
@@ -69,8 +61,7 @@ export async function open (given, { server }) {
         }
         if (rows.length < limit) return
       }
-    },
-    failure: error => new SluiceError('SLUICE_QUERY_VOLTDB', `Cannot read ${place}: ${describe(error)}.`, { cause: error })
+    }
   }
   return new KeyedReader(options, readable)
 }

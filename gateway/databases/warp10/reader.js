@@ -1,4 +1,4 @@
-import { SluiceError, describe } from '../../base/errors.js'
+import { SluiceError } from '../../base/errors.js'
 import { floor } from '../../batch/layouts.js'
 import { tagOf } from '../../messages/codecs/warp10/text.js'
 import { KeyedReader } from '../keyed/reader.js'
@@ -25,9 +25,10 @@ const MOST_CLASSES = 30
 export async function open (given, { server }) {
   const options = readerOptions(schema, given)
   const labels = { id: options.table, ...options.source !== '' && { source: options.source } }
-  const place = `what has the label id "${options.table}" on ${server.place}`
   /** @type {import('../keyed/reader.js').Readable<Facts>} */
   const readable = {
+    place: `what has the label id "${options.table}" on ${server.place}`,
+    code: 'SLUICE_QUERY_WARP10',
     ownNames: dialect.ownNames,
     kinds: ['class'],
     textKind: 'label',
@@ -60,8 +61,7 @@ export async function open (given, { server }) {
         const its = value.type === 'bool' ? Number(value.value) === 1 : value.value
         yield /** @type {any} */ (Object.fromEntries([...nothing, ...tags, [series.name, its], ['time_ns', ns]]))
       }
-    },
-    failure: error => new SluiceError('SLUICE_QUERY_WARP10', `Cannot read ${place}: ${describe(error)}.`, { cause: error })
+    }
   }
   return new KeyedReader(options, readable)
 }
