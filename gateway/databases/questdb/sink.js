@@ -1,4 +1,4 @@
-import { describe, SluiceError } from '../../base/errors.js'
+import { SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { Batch } from '../../batch/batch.js'
 import { fieldKind } from '../../messages/codecs/line-protocol/kinds.js'
@@ -53,7 +53,7 @@ export async function open (given, { server }) {
     dialect,
     place: server.place,
     isTransient,
-    failure: error => new SluiceError('SLUICE_SINK_QUESTDB', `${server.place}: ${describe(error)}.`, { cause: error }),
+    failure: 'SLUICE_SINK_QUESTDB',
     async use (work, signal) {
       signal?.throwIfAborted()
       return work(session)

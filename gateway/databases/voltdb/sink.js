@@ -1,4 +1,3 @@
-import { describe, SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { manyAtOnce } from '../../base/many-at-once.js'
 import { storeRecord } from '../commit-records.js'
@@ -46,7 +45,7 @@ export async function open (given, { server }) {
     dialect,
     place: server.place,
     isTransient,
-    failure: error => new SluiceError('SLUICE_SINK_VOLTDB', `${server.place}: ${describe(error)}.`, { cause: error }),
+    failure: 'SLUICE_SINK_VOLTDB',
     async use (work, signal) {
       signal?.throwIfAborted()
       return work(await server.session(signal))

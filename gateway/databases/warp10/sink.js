@@ -1,4 +1,3 @@
-import { describe, SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { encodeWarp10 } from '../../messages/codecs/warp10/encode.js'
 import { storeRecord } from '../commit-records.js'
@@ -50,7 +49,7 @@ export async function open (given, { server }) {
     dialect,
     place: server.place,
     isTransient,
-    failure: error => new SluiceError('SLUICE_SINK_WARP10', `${server.place}: ${describe(error)}.`, { cause: error }),
+    failure: 'SLUICE_SINK_WARP10',
     arrange: batch => batch,
     async use (work, signal) {
       signal?.throwIfAborted()
