@@ -1,6 +1,5 @@
 import { formatTime } from '../../batch/time.js'
-import { SluiceError } from '../../base/errors.js'
-import { RefusedRows } from '../refusal.js'
+import { infinite, refuseUnfit, rowsWhere } from '../unfit.js'
 import { constantOf, valuesOf } from '../wide.js'
 
 /** @typedef {import('../../batch/batch.js').Batch} Batch */
@@ -35,27 +34,14 @@ const VALUES = {
   bytes: value => Buffer.from(value.buffer, value.byteOffset, value.byteLength)
 }
 
-/**
- * Finds values that the server cannot hold, which the driver may not even be able to send.
- * @param {Batch[]} batches
- * @throws {RefusedRows}
- */
-export function checkRows (batches) {
-  const faults = batches.flatMap(batch => batch.fields.flatMap(({ name, type }, f) => {
-    const problem = PROBLEMS[type]
-    if (!problem) return []
-    const column = /** @type {any} */ (batch.columns[f])
-    const [isOne, what] = problem
-    const error = new SluiceError('SLUICE_SINK_ROWS', `The field "${name}" ${what}.`)
-    return [...column.keys()].filter(row => batch.validity[f]?.[row] !== 0 && isOne(column[row])).map(row => ({ batch, row, error }))
-  }))
-  if (faults.length > 0) throw new RefusedRows(faults)
-}
-
 const MAX_LENGTH = 5000
-/** @type {[(value: any) => boolean, string]} */
-const INFINITE = [value => Math.abs(value) === Infinity, 'is infinite, which SAP HANA cannot hold']
-/** @type {[(value: any) => boolean, string]} */
-const LONG = [value => value.length > MAX_LENGTH, `has more than ${MAX_LENGTH} letters or bytes, which its column cannot hold`]
-/** @type {Record<string, [(value: any) => boolean, string]>} */
-const PROBLEMS = { float64: INFINITE, float32: INFINITE, string: LONG, bytes: LONG }
+
+/** @type {import('../unfit.js').Unfit} */
+const long = column => rowsWhere(column, value => value?.length > MAX_LENGTH)
+
+/** What the server cannot hold, and the driver may not even be able to send. @param {Batch[]} batches */
+export const checkRows = batches => refuseUnfit(batches, {
+  product: 'SAP HANA',
+  fields: { float64: infinite, float32: infinite, string: long, bytes: long },
+  say: value => typeof value === 'number' ? 'is infinite' : `has more than ${MAX_LENGTH} letters or bytes`
+})
