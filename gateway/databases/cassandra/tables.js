@@ -1,3 +1,4 @@
+import { ANOTHER_TABLE, checkRowKey } from '../keyed/tables.js'
 import { quote } from '../names.js'
 import { columnsOf, completeTable } from '../sql/tables.js'
 import { ORIGIN, UPSERT } from '../upsert/layout.js'
@@ -77,12 +78,10 @@ export async function prepareTable (client, server, { name, arranged, withSource
   const keptSeconds = Math.ceil(options.keepDays * DAY_SECONDS)
   const read = async () => {
     const facts = await tableFacts(client, server, name)
-    if (facts.exists && String(facts.columns.filter(({ isKey }) => isKey).map(column => column.name).sort()) !== String(keys.toSorted())) {
-      throw misfit(name, `its rows are not told apart by ${keys.join(', ')}`, 'Set another table: each layout needs one of its own.')
-    }
+    checkRowKey(name, facts.columns, keys)
     const isDocument = facts.layout === 'document'
     if (facts.exists && isDocument !== (options.layout === 'document')) {
-      throw misfit(name, `it has ${isDocument ? '' : 'no '}documents`, 'Set another table: each layout needs one of its own.')
+      throw misfit(name, `it has ${isDocument ? '' : 'no '}documents`, ANOTHER_TABLE)
     }
     return { ...facts, ...fitTable(name, wanted, facts.columns, dialect) }
   }

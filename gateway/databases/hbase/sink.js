@@ -3,7 +3,7 @@ import { manyAtOnce } from '../../base/many-at-once.js'
 import { remembered } from '../../base/remembered.js'
 import { AnswerError } from '../http.js'
 import { BatchKeys } from '../keyed/batch-keys.js'
-import { keyedSink } from '../keyed/sink.js'
+import { keyedSink, lending } from '../keyed/sink.js'
 import { isRefusal } from '../refusal.js'
 import { UPSERT } from '../upsert/layout.js'
 import { beganMs, findCommits, leaveCommits, mergeCommits, nameStore, prepareCommits, readCommits } from './commit-records.js'
@@ -44,10 +44,7 @@ export async function open (given, { server }) {
     place: server.place,
     isTransient,
     failure: 'SLUICE_SINK_HBASE',
-    async use (work, signal) {
-      signal?.throwIfAborted()
-      return work(server)
-    },
+    use: lending(() => server),
     prepareCommits,
     readCommits,
     nameStore,

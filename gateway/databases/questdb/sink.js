@@ -6,7 +6,7 @@ import { storeRecord } from '../commit-records.js'
 import { AnswerError } from '../http.js'
 import { HttpStore, isTooLarge } from '../influxdb/store.js'
 import { BatchKeys } from '../keyed/batch-keys.js'
-import { keyedSink } from '../keyed/sink.js'
+import { keyedSink, lending } from '../keyed/sink.js'
 import { COMMITS_TABLE } from '../names.js'
 import { isRefusal } from '../refusal.js'
 import { infinite, least, refuseUnfit, rowsWhere } from '../unfit.js'
@@ -58,10 +58,7 @@ export async function open (given, { server }) {
     place: server.place,
     isTransient,
     failure: 'SLUICE_SINK_QUESTDB',
-    async use (work, signal) {
-      signal?.throwIfAborted()
-      return work(session)
-    },
+    use: lending(() => session),
     async prepareCommits () {
       await prepareCommits(server)
       session.id = await idOf(server, COMMITS_TABLE)

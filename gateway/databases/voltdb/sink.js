@@ -2,7 +2,7 @@ import { withDefaults } from '../../base/defaults.js'
 import { manyAtOnce } from '../../base/many-at-once.js'
 import { storeRecord } from '../commit-records.js'
 import { BatchKeys } from '../keyed/batch-keys.js'
-import { keyedSink } from '../keyed/sink.js'
+import { keyedSink, lending } from '../keyed/sink.js'
 import { isRefusal } from '../refusal.js'
 import { insertCommits, mergeCommits, prepareCommits, readCommits } from './commit-records.js'
 import { dialect } from './dialect.js'
@@ -46,10 +46,7 @@ export async function open (given, { server }) {
     place: server.place,
     isTransient,
     failure: 'SLUICE_SINK_VOLTDB',
-    async use (work, signal) {
-      signal?.throwIfAborted()
-      return work(await server.session(signal))
-    },
+    use: lending(signal => server.session(signal)),
     async prepareCommits (session) {
       await prepareCommits(session)
       wire = session.wire

@@ -3,7 +3,7 @@ import { encodeWarp10 } from '../../messages/codecs/warp10/encode.js'
 import { storeRecord } from '../commit-records.js'
 import { AnswerError } from '../http.js'
 import { HttpStore } from '../influxdb/store.js'
-import { keyedSink } from '../keyed/sink.js'
+import { keyedSink, lending } from '../keyed/sink.js'
 import { isRefusal } from '../refusal.js'
 import { mergeCommits, nameStore, readCommits, writeCommits } from './commit-records.js'
 import { FIRST_TICK } from './connection.js'
@@ -51,10 +51,7 @@ export async function open (given, { server }) {
     isTransient,
     failure: 'SLUICE_SINK_WARP10',
     arrange: batch => batch,
-    async use (work, signal) {
-      signal?.throwIfAborted()
-      return work(session)
-    },
+    use: lending(() => session),
     async prepareCommits () {
       session.unitNs = (await server.facts()).unitNs
     },
