@@ -1,32 +1,22 @@
 import { formatTime } from '../../batch/time.js'
 import { infinite, refuseUnfit, rowsWhere } from '../unfit.js'
-import { constantOf, valuesOf } from '../wide.js'
+import { cellsIn } from '../wide.js'
 
 /** @typedef {import('../../batch/batch.js').Batch} Batch */
 
 /** The rows of batches, for binding. @param {import('./tables.js').Plan} plan @param {Batch[]} batches  arranged @returns {unknown[][]} */
 export function rowsOf ({ columns }, batches) {
   return batches.flatMap(batch => {
-    const cells = columns.map(column => cellsOf(column, batch))
+    const cells = columns.map(column => cellsIn(column, batch, VALUES[column.type] ?? (value => value), null))
     return Array.from({ length: batch.rows }, (_, row) => cells.map(cell => cell(row)))
   })
 }
 
-/** @param {import('../wide.js').PlacedColumn} column @param {Batch} batch @returns {(row: number) => unknown} */
-function cellsOf (column, batch) {
-  const { time } = batch
-  // Of a TIMESTAMP the server keeps seven decimals.
-  if (column.type === 'time') return row => formatTime(time[row]).replace('T', ' ').replace('Z', '').slice(0, -2)
-  if (column.type === 'time_ns') return row => String(time[row])
-  const constant = constantOf(column, batch)
-  if (constant !== undefined) return () => constant
-  const { type, values, valid } = valuesOf(column, batch)
-  const valueOf = VALUES[type] ?? (value => value)
-  return row => valid?.[row] === 0 ? null : valueOf(values[row])
-}
-
 /** @type {Record<string, (value: any) => unknown>} */
 const VALUES = {
+  // Of a TIMESTAMP the server keeps seven decimals.
+  time: ns => formatTime(ns).replace('T', ' ').replace('Z', '').slice(0, -2),
+  time_ns: String,
   float64: value => Number.isNaN(value) ? null : value,
   float32: value => Number.isNaN(value) ? null : value,
   int64: String,
