@@ -12,7 +12,7 @@ export { schema }
  * @typedef {import('cassandra-driver').Client} Client
  * @typedef {import('./connection.js').CassandraServer} CassandraServer
  * @typedef {import('./tables.js').TableFacts} TableFacts
- * @typedef {{from: bigint, to: bigint, signal?: AbortSignal}} Times
+ * @typedef {import('../keyed/reader.js').Times} Times
  */
 
 const NS_PER_MS = 1_000_000n
@@ -53,12 +53,12 @@ export async function open (given, { server }) {
  * @returns {AsyncGenerator<any, void, void>}
  */
 async function * rowsOf (server, facts, columns, range) {
-  const { from, to, signal } = range
+  const { from, last, signal } = range
   const partitions = await server.use(client => partitionsOf(client, facts, range), signal)
   const partition = `bucket = ?${hasSource(facts) ? ' AND source = ?' : ''}`
   const select = `SELECT ${columns.map(quote).join(', ')} FROM ${facts.table} WHERE ${partition} ` +
-    'AND (time, time_ns) >= (?, ?) AND (time, time_ns) < (?, ?)'
-  const limits = [from, to].flatMap(ns => [timestamp(ns), ns])
+    'AND (time, time_ns) >= (?, ?) AND (time, time_ns) <= (?, ?)'
+  const limits = [from, last].flatMap(ns => [timestamp(ns), ns])
   for (const its of Map.groupBy(partitions, ({ bucket }) => bucket.getTime()).values()) {
     const found = await server.use(client => Promise.all(its.map(({ bucket, source }) =>
       client.execute(select, [bucket, ...hasSource(facts) ? [source] : [], ...limits]))), signal)
@@ -110,14 +110,14 @@ function parameter (kind, value) {
  * @param {TableFacts} facts
  * @param {Times & {source: string}} range
  */
-async function partitionsOf (client, facts, { from, to, source }) {
+async function partitionsOf (client, facts, { from, last, source }) {
   const names = hasSource(facts) ? 'source, bucket' : 'bucket'
   /** @type {{bucket: Date, source?: string}[]} */
   const found = []
   for await (const row of await client.execute(`SELECT DISTINCT ${names} FROM ${facts.table}`)) {
     const start = BigInt(row.bucket.getTime()) * NS_PER_MS
     const isWanted = source === '' || row.source === undefined || row.source === source
-    if (isWanted && start < to && start + facts.bucketNs > from) found.push(/** @type {any} */ (row))
+    if (isWanted && start <= last && start + facts.bucketNs > from) found.push(/** @type {any} */ (row))
   }
   return found.sort((a, b) => a.bucket.getTime() - b.bucket.getTime())
 }

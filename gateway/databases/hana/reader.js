@@ -19,8 +19,6 @@ const ROWS_AT_A_TIME = 1000
 export async function open (given, { server }) {
   const options = readerOptions(schema, given)
   const place = `the table "${options.table}" of ${server.place}`
-  const first = -(2n ** 63n)
-  const last = 2n ** 63n - 1n
   return new KeyedReader(options, {
     place,
     code: 'SLUICE_QUERY_HANA',
@@ -34,12 +32,11 @@ export async function open (given, { server }) {
       if (columns.length === 0 || hasSensors || layout === 'wide') return { columns, layout }
       throw unreadable(place, `has no column "${sensorColumn}"`, 'Set the sensor column, or another layout.')
     },
-    async * rows ({ columns }, names, { from, to, signal }) {
-      if (to <= first || from > last) return
+    async * rows ({ columns }, names, { from, last, signal }) {
       const kindOf = new Map(columns.map((/** @type {{name: string, kind: string}} */ { name, kind }) => [name, kind]))
-      const values = [String(from < first ? first : from), String(to > last ? last : to), ...options.source === '' ? [] : [options.source]]
-      const sql = `SELECT ${names.map(quote).join(', ')} FROM ${quote(options.table)} WHERE "time_ns" >= ? AND "time_ns" ` +
-        `${to > last ? '<=' : '<'} ?${options.source === '' ? '' : ' AND "source" = ?'} ORDER BY "time_ns"`
+      const values = [String(from), String(last), ...options.source === '' ? [] : [options.source]]
+      const sql = `SELECT ${names.map(quote).join(', ')} FROM ${quote(options.table)} WHERE "time_ns" >= ? AND "time_ns" <= ?` +
+        `${options.source === '' ? '' : ' AND "source" = ?'} ORDER BY "time_ns"`
       const exact = names.map(name => kindOf.get(name) === 'BIGINT' ? BigInt : (/** @type {any} */ cell) => cell)
       /** @param {(rows: any[][]) => Promise<boolean>} give */
       const fetch = give => server.read(async (/** @type {any} */ session) => {

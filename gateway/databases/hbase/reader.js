@@ -10,7 +10,7 @@ export { schema }
 
 /** @typedef {import('./tables.js').TableFacts} TableFacts */
 
-const [LEAST, MOST] = [-(2n ** 63n), 2n ** 63n - 1n]
+const LAST = 2n ** 63n - 1n
 
 /**
  * @param {Record<string, unknown>} given  see the schema
@@ -28,9 +28,9 @@ export async function open (given, { server }) {
     kinds: Object.keys(kinds),
     textKind: 'string',
     facts: signal => tableFacts(server, options.table, signal),
-    async * rows (facts, names, { from, to, signal }) {
+    async * rows (facts, names, { from, last, signal }) {
       const columns = facts.columns.filter(({ name }) => name === 'source' || names.includes(name))
-      const range = facts.layout === UPSERT ? {} : { from: keyAt(from < LEAST ? LEAST : from), ...to <= MOST && { to: keyAt(to) } }
+      const range = facts.layout === UPSERT ? {} : { from: keyAt(from), ...last < LAST && { to: keyAt(last + 1n) } }
       const cells = columns.map(({ name }) => Buffer.from(FAMILY + name))
       for await (const page of server.scan(facts.table, { ...range, columns: cells }, signal)) {
         for (const row of page) yield /** @type {any} */ (rowOf({ ...facts, columns }, row))

@@ -18,6 +18,7 @@ import { tagColumnOf } from '../wide.js'
  * @typedef {Record<string, any> & {time_ns: bigint}} Row
  * @typedef {{name: string, kind: string, isKey?: boolean}} Column
  * @typedef {import('../reader.js').KeyValue} KeyValue
+ * @typedef {{from: bigint, last: bigint, signal?: AbortSignal}} Times  both included, of 64 bits
  * @typedef {{columns: Column[], layout?: string, key?: string[]}} TableFacts  `columns`: none where the table is missing; `layout`: unless
  *   its key says it; `key`: of the layout upsert
  */
@@ -29,8 +30,8 @@ import { tagColumnOf } from '../wide.js'
  * @property {`SLUICE_QUERY_${string}`} code  of a query that fails
  * @property {string} [named]  what to check where the table is missing
  * @property {(signal?: AbortSignal) => Promise<Facts|null>} facts  null where the table is missing
- * @property {(facts: Facts, columns: string[], range: Omit<Range, 'sensors'>) => AsyncIterable<Row>} rows  in the order of time. Of the
- *   layout upsert all rows, in any order; what they have as `source` is compared with the source that is asked for
+ * @property {(facts: Facts, columns: string[], times: Times) => AsyncIterable<Row>} rows  in the order of time. Of the layout upsert all
+ *   rows, in any order; what they have as `source` is compared with the source that is asked for
  * @property {(facts: Facts, values: KeyValue[], signal?: AbortSignal) => Promise<Row[]>} [withKey]  the rows whose columns of the key have
  *   these values, in the order of `key`, which are of the columns' kinds
  * @property {readonly string[]} ownNames  of columns that hold no sensor
@@ -43,6 +44,8 @@ const NARROW_COLUMNS = ['', '_int64', '_string', '_bytes']
 
 /** How long a table is taken to have the columns that it had: reading one row asks for nothing else. */
 const FACTS_VALID_MS = 1000
+
+const [LEAST, MOST] = [-(2n ** 63n), 2n ** 63n - 1n]
 
 /** Looks for a key that are under way at a time. */
 const KEYS_AT_ONCE = 64
@@ -94,7 +97,7 @@ export class KeyedReader {
     const facts = await this.#look(signal)
     const columns = this.#valueColumns(facts, sensors)
     const chooses = Object.entries(tags).map(([tag, values]) => this.#chooser(facts, tag, values))
-    if (columns.length === 0) return
+    if (columns.length === 0 || range.from > MOST || range.to <= LEAST) return
     const { layout, sensorColumn } = this.#options
     const isNarrow = layout === 'narrow'
     const tagColumns = chooses.flatMap(({ column }) => column ?? [])
@@ -107,7 +110,7 @@ export class KeyedReader {
       return
     }
     const shown = ['time_ns', ...isNarrow ? [sensorColumn] : [], ...columns, ...tagColumns]
-    const rows = this.#readable.rows(facts, [...new Set(shown)], range)
+    const rows = this.#readable.rows(facts, [...new Set(shown)], timesOf(range))
     yield * inPages(facts.layout === UPSERT ? inOrder(rows, isChosen, range) : rows, (pages, row) => {
       if (!isChosen(row)) return
       for (const column of columns) {
@@ -120,7 +123,7 @@ export class KeyedReader {
   /** @param {Facts} facts @param {string[]} tagColumns @param {(row: Row) => boolean} isChosen @param {Range} range */
   async * #documents (facts, tagColumns, isChosen, range) {
     const { first: from } = documentRange(range, BigInt(this.#options.intervalMs) * 1_000_000n)
-    for await (const row of this.#readable.rows(facts, ['time_ns', MEASUREMENTS, ...tagColumns], { ...range, from })) {
+    for await (const row of this.#readable.rows(facts, ['time_ns', MEASUREMENTS, ...tagColumns], timesOf({ ...range, from }))) {
       if (isChosen(row) && row[MEASUREMENTS] !== null) yield { time: row.time_ns, measurements: row[MEASUREMENTS] }
     }
   }
@@ -216,6 +219,11 @@ export class KeyedReader {
     const column = [tagColumnOf(tag), tag].find(name => columns.some(each => each.name === name && each.kind === textKind))
     return { column, matches: (/** @type {Row} */ row) => values.includes(column === undefined ? null : row[column]) }
   }
+}
+
+/** Those that there can be. @param {Range} range @returns {Times} */
+function timesOf ({ from, to, signal }) {
+  return { from: from < LEAST ? LEAST : from, last: to > MOST ? MOST : to - 1n, signal }
 }
 
 /** @param {string} place @param {string} what @param {string} fix */

@@ -33,15 +33,14 @@ export async function open (given, { server }) {
       if (columns.length > 0) await server.settled(table, signal)
       return { table, columns: columns.map(({ name: column, ...its }) => ({ ...its, column, name: nameOfAscii(column) })) }
     },
-    async * rows ({ table, columns }, names, { from, to, signal }) {
+    async * rows ({ table, columns }, names, { from, last, signal }) {
       const shown = names.slice(1)
       const selected = ['timestamp::long', ...shown.map(name => quote(columns.find(each => each.name === name)?.column ?? name))]
       const isFloat = shown.map(name => columns.some(each => each.name === name && each.kind === 'FLOAT'))
       const first = from < 0n ? 0n : from
-      const last = to > 2n ** 63n - 1n ? 2n ** 63n - 1n : to
-      if (last <= first) return
+      if (last < first) return
       const statement = `SELECT ${selected.join(', ')} FROM ${quote(table)} WHERE timestamp >= ${first}::timestamp_ns ` +
-        `AND timestamp < ${last}::timestamp_ns${options.source === '' ? '' : ` AND source = ${text(options.source)}`}`
+        `AND timestamp <= ${last}::timestamp_ns${options.source === '' ? '' : ` AND source = ${text(options.source)}`}`
       for (let at = 0; ; at += PAGE_ROWS) {
         const rows = await server.query(`${statement} LIMIT ${at}, ${at + PAGE_ROWS}`, signal)
         for (const [time, ...cells] of rows) {

@@ -36,10 +36,10 @@ export async function open (given, { server }) {
       const table = nameIn(options.table)
       return { table, columns: await readColumns(await server.session(signal), table, { signal }) }
     },
-    async * rows ({ table }, names, { from, to, signal }) {
+    async * rows ({ table }, names, { from, last, signal }) {
       const order = ['time_ns', 'sluice_batch', 'sluice_row', ...options.layout === 'narrow' ? ['sensor'] : []].join(', ')
       const source = options.source === '' ? [] : [options.source]
-      const statement = `SELECT ${names.map(nameIn).join(', ')} FROM ${table} WHERE time_ns >= ? AND time_ns < ?` +
+      const statement = `SELECT ${names.map(nameIn).join(', ')} FROM ${table} WHERE time_ns >= ? AND time_ns <= ?` +
         `${source.length > 0 ? ' AND source = ?' : ''} ORDER BY ${order}`
       // Each page begins at the last time of the one before, after as many rows of that time as there were.
       for (let [first, passed, limit] = [from === NULL ? from + 1n : from, 0, PAGE_ROWS]; ;) {
@@ -49,7 +49,7 @@ export async function open (given, { server }) {
         }
         const page = `${statement} LIMIT ${limit} OFFSET ${passed}`
         /** @type {any[][]|null} */
-        const rows = await server.query(page, [first, to, ...source], signal).catch(halve)
+        const rows = await server.query(page, [first, last, ...source], signal).catch(halve)
         if (!rows) {
           limit = Math.ceil(limit / 4)
           continue
