@@ -98,6 +98,26 @@ export function valuesOf ({ origin, tag = '', field = 0 }, { fields, columns, va
 }
 
 /**
+ * The cells of a column, as a database has them.
+ * @template T, None
+ * @param {WideColumn} column
+ * @param {Batch} batch
+ * @param {(value: any) => T} encode  times in nanoseconds, texts, and values as a batch has them
+ * @param {None} none  in the place of a value that is missing
+ * @returns {(row: number) => T|None}
+ */
+export function cellsIn (column, batch, encode, none) {
+  if (column.origin === 'time') return row => encode(batch.time[row])
+  const constant = constantOf(column, batch)
+  if (constant !== undefined) {
+    const same = encode(constant)
+    return () => same
+  }
+  const { values, valid } = valuesOf(column, batch)
+  return row => valid?.[row] === 0 ? none : encode(values[row])
+}
+
+/**
  * Finds each wanted column's place in a table.
  * @param {string} table
  * @param {WideColumn[]} wanted

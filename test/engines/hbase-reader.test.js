@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { open } from '../../gateway/databases/hbase/reader.js'
 import { batchOf, failureOf } from '../databases/contract/batches.js'
 import { lookupContract } from '../queries/lookups.js'
-import { sourcesTest, storedContract, storing, wholeRangeTest, wrongTableTest } from '../queries/stored.js'
+import { endlessTest, sourcesTest, storedContract, storing, wholeRangeTest, wrongTableTest } from '../queries/stored.js'
 import { HbaseDatabase } from './hbase-database.js'
 
 describe('HBase reader', () => {
@@ -12,6 +12,7 @@ describe('HBase reader', () => {
   lookupContract({ ...stored, hasDocuments: false })
   wholeRangeTest(stored)
   sourcesTest(stored)
+  endlessTest(stored)
   wrongTableTest(stored, /does not exist.*namespace/)
 
   it('says by what the rows of a table are found', async () => {

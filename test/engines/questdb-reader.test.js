@@ -4,7 +4,7 @@ import { open } from '../../gateway/databases/questdb/reader.js'
 import { QuestdbDatabase } from './questdb-database.js'
 import { batchOf, T0 } from '../databases/contract/batches.js'
 import { samples } from '../queries/readings.js'
-import { sourcesTest, storedContract, storing, WHOLE, wrongTableTest } from '../queries/stored.js'
+import { endlessTest, sourcesTest, storedContract, storing, WHOLE, wrongTableTest } from '../queries/stored.js'
 
 describe('QuestDB reader', () => {
   const stored = storing(QuestdbDatabase.inSuite(), open)
@@ -40,6 +40,7 @@ describe('QuestDB reader', () => {
   })
 
   sourcesTest(stored)
+  endlessTest(stored)
 
   wrongTableTest(stored, /does not exist.*creates it/)
 })

@@ -4,7 +4,7 @@ import { open } from '../../gateway/databases/voltdb/reader.js'
 import { VoltdbDatabase } from './voltdb-database.js'
 import { batchOf, T0 } from '../databases/contract/batches.js'
 import { samples } from '../queries/readings.js'
-import { sourcesTest, storedContract, storing, WHOLE, wrongTableTest } from '../queries/stored.js'
+import { endlessTest, sourcesTest, storedContract, storing, WHOLE, wrongTableTest } from '../queries/stored.js'
 
 describe('VoltDB reader', () => {
   const stored = storing(VoltdbDatabase.inSuite(), open)
@@ -34,6 +34,7 @@ describe('VoltDB reader', () => {
   })
 
   sourcesTest(stored)
+  endlessTest(stored)
 
   it('reads page by page where many rows have the same time', async () => {
     const time = Array.from({ length: 25_000 }, (_, i) => T0 + BigInt(i < 24_000 ? 0 : i))

@@ -1,7 +1,7 @@
 import { open } from '../../gateway/databases/cassandra/reader.js'
 import { CassandraDatabase } from '../databases/cassandra-database.js'
 import { lookupContract } from './lookups.js'
-import { sourcesTest, storedContract, storing, wholeRangeTest, wrongTableTest } from './stored.js'
+import { endlessTest, sourcesTest, storedContract, storing, wholeRangeTest, wrongTableTest } from './stored.js'
 
 describe('Cassandra reader', () => {
   const stored = storing(CassandraDatabase.inSuite(), open)
@@ -10,5 +10,6 @@ describe('Cassandra reader', () => {
   lookupContract(stored)
   wholeRangeTest(stored)
   sourcesTest(stored)
+  endlessTest(stored)
   wrongTableTest(stored, /does not exist.*keyspace/, ['wide', 'document'])
 })

@@ -3,7 +3,7 @@ import { open } from '../../gateway/databases/hana/reader.js'
 import { batchOf, failureOf } from '../databases/contract/batches.js'
 import { HanaDatabase } from '../databases/hana-database.js'
 import { samples } from './readings.js'
-import { sourcesTest, storedContract, storing, WHOLE } from './stored.js'
+import { endlessTest, sourcesTest, storedContract, storing, WHOLE } from './stored.js'
 
 describe('SAP HANA reader, with a fake server', () => {
   const stored = storing(HanaDatabase.inSuite(), open)
@@ -11,6 +11,7 @@ describe('SAP HANA reader, with a fake server', () => {
 
   storedContract(stored, ['wide', 'narrow'])
   sourcesTest(stored)
+  endlessTest(stored)
 
   it('says which table it does not find, and which has another layout', async () => {
     await store({ table: 'wide' }, batchOf([1]))

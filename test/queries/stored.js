@@ -63,6 +63,19 @@ export function wholeRangeTest ({ store, open }) {
   })
 }
 
+/** Of databases whose reader finds rows, and no more. @param {ReturnType<typeof storing>} storing */
+export function endlessTest ({ store, open }) {
+  it('reads a range that has more than all times', async () => {
+    await store({}, batchOf([1, 2]))
+    const values = async (/** @type {bigint} */ from, /** @type {bigint} */ to) =>
+      (await samples(await open(), { sensors: ['force'], from, to })).map(({ value }) => value)
+    const [first, end] = [-(2n ** 63n), 2n ** 63n]
+    expect(await values(2n * first, 2n * end)).to.deep.equal([1, 2])
+    expect(await values(2n * first, first)).to.deep.equal([])
+    expect(await values(end, 2n * end)).to.deep.equal([])
+  })
+}
+
 /** What they promise of a table that several sources share. @param {ReturnType<typeof storing>} storing */
 export function sourcesTest ({ store, open }) {
   it('reads the sources of a table in the order of time, or one of them', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { open } from '../../gateway/databases/warp10/reader.js'
 import { batchOf, failureOf, T0 } from '../databases/contract/batches.js'
 import { samples } from './readings.js'
-import { sourcesTest, storedContract, storing, WHOLE } from './stored.js'
+import { endlessTest, sourcesTest, storedContract, storing, WHOLE } from './stored.js'
 
 /** What the reader does on a server, real or not. @param {import('../databases/warp10-database.js').Warp10Database} database */
 export function warp10ReaderTests (database) {
@@ -12,6 +12,7 @@ export function warp10ReaderTests (database) {
   storedContract(stored, ['wide'])
 
   sourcesTest(stored)
+  endlessTest(stored)
 
   it('reads more points than it holds in memory, in the order of time', async () => {
     const count = 60_000

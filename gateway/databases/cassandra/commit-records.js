@@ -1,7 +1,7 @@
 import { rangesOf } from '../claims.js'
 import { streamKey } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
-import { COLUMNS, isText, KEY, list, rowOf, valueOf } from '../sql/commit-records.js'
+import { cellsOf, COLUMNS, isText, KEY, list, rowOf, valueOf } from '../sql/commit-records.js'
 import { isMissing } from './connection.js'
 import { writeAll } from './write.js'
 
@@ -21,9 +21,6 @@ const SELECT = `SELECT sink_table AS "table", ${list(COLUMNS.slice(1))}`
 
 /** @param {Claim} of */
 const streamOf = of => STREAM.map(name => valueOf(of, name))
-
-/** @param {CommitRow} record */
-const cellsOf = record => COLUMNS.map(name => isText(name) ? valueOf(record, name) : BigInt(valueOf(record, name)))
 
 /** @param {Client} client @param {CassandraServer} server */
 export async function prepareCommits (client, server) {

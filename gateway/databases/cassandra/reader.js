@@ -1,8 +1,7 @@
-import { SluiceError, describe } from '../../base/errors.js'
 import { KeyedReader } from '../keyed/reader.js'
 import { quote } from '../names.js'
 import { readerOptions } from '../reading/options.js'
-import { ORIGIN } from '../upsert/layout.js'
+import { UPSERT } from '../upsert/layout.js'
 import { dialect, timestamp } from './dialect.js'
 import { schema } from './reader.schema.js'
 import { tableFacts } from './tables.js'
@@ -13,7 +12,7 @@ export { schema }
  * @typedef {import('cassandra-driver').Client} Client
  * @typedef {import('./connection.js').CassandraServer} CassandraServer
  * @typedef {import('./tables.js').TableFacts} TableFacts
- * @typedef {{from: bigint, to: bigint, signal?: AbortSignal}} Times
+ * @typedef {import('../keyed/reader.js').Times} Times
  */
 
 const NS_PER_MS = 1_000_000n
@@ -30,38 +29,19 @@ export async function open (given, { server }) {
   const options = readerOptions(schema, given)
   /** @type {import('../keyed/reader.js').Readable<TableFacts>} */
   const readable = {
+    place: `the table "${options.table}" of ${server.place}`,
+    code: 'SLUICE_QUERY_CASSANDRA',
+    named: 'table and keyspace',
     ownNames: dialect.ownNames,
     kinds: KINDS,
     textKind: 'text',
-    facts: signal => server.use((/** @type {Client} */ client) => factsOf(client, server, options), signal),
-    rows: (facts, columns, range) => (facts.isUpsert ? upsertRowsOf : rowsOf)(server, facts, columns, { ...range, source: options.source }),
-    withKey: (facts, key, values, signal) => rowsWithKey(server, facts, { table: options.table, key, values, signal }),
-    failure: error => new SluiceError('SLUICE_QUERY_CASSANDRA',
-      `Cannot read the table "${options.table}" of ${server.place}: ${describe(error)}.`, { cause: error })
+    facts: signal => server.use((/** @type {Client} */ client) => tableFacts(client, server, options.table), signal),
+    rows: (facts, columns, range) => facts.layout === UPSERT
+      ? keyedRowsOf(server, facts, columns, range)
+      : rowsOf(server, facts, columns, { ...range, source: options.source }),
+    withKey: (facts, values, signal) => rowsWithKey(server, facts, values, signal)
   }
   return new KeyedReader(options, readable)
-}
-
-/**
- * @param {Client} client
- * @param {CassandraServer} server
- * @param {import('../reading/table.js').TableOptions} options
- * @throws {SluiceError} SLUICE_QUERY_TABLE
- */
-async function factsOf (client, server, { table, layout, sensorColumn }) {
-  const facts = await tableFacts(client, server, table)
-  const is = layoutOf(facts, sensorColumn)
-  if (facts.exists && is === layout) return facts
-  const what = facts.exists ? `is of the layout ${is}` : 'does not exist'
-  throw new SluiceError('SLUICE_QUERY_TABLE', `The table "${table}" of ${server.place} ${what}.`, {
-    fix: facts.exists ? 'Set the layout of the sink.' : 'Check table and keyspace; the sink creates the table with its first batch.'
-  })
-}
-
-/** What it is to be read as. @param {TableFacts} facts @param {string} sensorColumn */
-function layoutOf ({ columns, isDocument, isUpsert }, sensorColumn) {
-  if (isDocument) return 'document'
-  return !isUpsert && columns.some(({ name, isKey }) => name === sensorColumn && isKey) ? 'narrow' : 'wide'
 }
 
 /**
@@ -73,12 +53,12 @@ function layoutOf ({ columns, isDocument, isUpsert }, sensorColumn) {
  * @returns {AsyncGenerator<any, void, void>}
  */
 async function * rowsOf (server, facts, columns, range) {
-  const { from, to, signal } = range
+  const { from, last, signal } = range
   const partitions = await server.use(client => partitionsOf(client, facts, range), signal)
   const partition = `bucket = ?${hasSource(facts) ? ' AND source = ?' : ''}`
   const select = `SELECT ${columns.map(quote).join(', ')} FROM ${facts.table} WHERE ${partition} ` +
-    'AND (time, time_ns) >= (?, ?) AND (time, time_ns) < (?, ?)'
-  const limits = [from, to].flatMap(ns => [timestamp(ns), ns])
+    'AND (time, time_ns) >= (?, ?) AND (time, time_ns) <= (?, ?)'
+  const limits = [from, last].flatMap(ns => [timestamp(ns), ns])
   for (const its of Map.groupBy(partitions, ({ bucket }) => bucket.getTime()).values()) {
     const found = await server.use(client => Promise.all(its.map(({ bucket, source }) =>
       client.execute(select, [bucket, ...hasSource(facts) ? [source] : [], ...limits]))), signal)
@@ -87,29 +67,17 @@ async function * rowsOf (server, facts, columns, range) {
 }
 
 /**
- * The rows of a range, of a table that has a row for each key, and so no order of time: those that are wanted are held in memory.
+ * All rows of a table that has a row for each key.
  * @param {CassandraServer} server
  * @param {TableFacts} facts
  * @param {string[]} columns
- * @param {Times & {source: string}} range
+ * @param {Times} range
  */
-async function * upsertRowsOf (server, facts, columns, { from, to, source, signal }) {
-  const shown = [...columns, ...facts.columns.some(({ name }) => name === 'source') ? ['source'] : []]
-  const select = `SELECT ${[...new Set(shown)].map(quote).join(', ')} FROM ${facts.table}`
-  /** @type {any[]} */
-  const found = []
-  await server.use(async client => {
-    for await (const row of await client.execute(select)) {
-      const isWanted = source === '' || row.source === undefined || row.source === source
-      if (isWanted && row.time_ns >= from && row.time_ns < to) found.push(row)
-      signal?.throwIfAborted()
-    }
-  }, signal)
-  yield * found.sort((a, b) => a.time_ns < b.time_ns ? -1 : a.time_ns > b.time_ns ? 1 : 0)
+async function * keyedRowsOf (server, facts, columns, { signal }) {
+  const shown = facts.columns.map(({ name }) => name).filter(name => name === 'source' || columns.includes(name))
+  const select = `SELECT ${shown.map(quote).join(', ')} FROM ${facts.table}`
+  yield * await server.use(client => client.execute(select), signal)
 }
-
-/** Selects under way at a time. */
-const KEYS_AT_ONCE = 64
 
 /** Of whole numbers, by type. @type {Record<string, number>} */
 const BITS = { bigint: 64, int: 32, smallint: 16 }
@@ -117,31 +85,15 @@ const BITS = { bigint: 64, int: 32, smallint: 16 }
 /**
  * @param {CassandraServer} server
  * @param {TableFacts} facts
- * @param {{table: string, key: string[], values: import('../reader.js').KeyValue[][], signal?: AbortSignal}} asked
+ * @param {import('../reader.js').KeyValue[]} values
+ * @param {AbortSignal} [signal]
  * @returns {Promise<any[]>}
- * @throws {SluiceError} SLUICE_QUERY_TABLE
  */
-async function rowsWithKey (server, facts, { table, key, values, signal }) {
-  const its = facts.columns.filter(({ name, isKey }) => isKey && name !== ORIGIN).map(({ name }) => name)
-  if (!facts.isUpsert || String(its.toSorted()) !== String(key.toSorted())) {
-    throw new SluiceError('SLUICE_QUERY_TABLE', facts.isUpsert
-      ? `The rows of the table "${table}" of ${server.place} are found by ${its.join(', ')}, not by ${key.join(', ')}.`
-      : `The table "${table}" of ${server.place} is not of the layout upsert: its rows are not found by a key.`, {
-      fix: 'Set the key that the sink has, with the layout upsert.'
-    })
-  }
-  const kinds = key.map(name => facts.columns.find(column => column.name === name)?.kind ?? '')
-  const select = `SELECT * FROM ${facts.table} WHERE ${key.map(name => `${quote(name)} = ?`).join(' AND ')}`
-  const possible = values.map(cells => cells.map((cell, i) => parameter(kinds[i], cell)))
-    .filter(cells => !cells.includes(undefined) && String(cells) !== '')
-  /** @type {any[]} */
-  const found = []
-  for (let from = 0; from < possible.length; from += KEYS_AT_ONCE) {
-    const results = await server.use(client =>
-      Promise.all(possible.slice(from, from + KEYS_AT_ONCE).map(cells => client.execute(select, cells))), signal)
-    found.push(...results.flatMap(({ rows }) => rows))
-  }
-  return found
+async function rowsWithKey (server, { table, columns, key }, values, signal) {
+  const cells = values.map((value, i) => parameter(columns.find(({ name }) => name === key[i])?.kind ?? '', value))
+  if (cells.includes(undefined) || String(cells) === '') return []
+  const select = `SELECT * FROM ${table} WHERE ${key.map(name => `${quote(name)} = ?`).join(' AND ')}`
+  return (await server.use(client => client.execute(select, cells), signal)).rows
 }
 
 /** As the driver takes it; undefined where no row can have it. @param {string} kind @param {import('../reader.js').KeyValue} value */
@@ -158,14 +110,14 @@ function parameter (kind, value) {
  * @param {TableFacts} facts
  * @param {Times & {source: string}} range
  */
-async function partitionsOf (client, facts, { from, to, source }) {
+async function partitionsOf (client, facts, { from, last, source }) {
   const names = hasSource(facts) ? 'source, bucket' : 'bucket'
   /** @type {{bucket: Date, source?: string}[]} */
   const found = []
   for await (const row of await client.execute(`SELECT DISTINCT ${names} FROM ${facts.table}`)) {
     const start = BigInt(row.bucket.getTime()) * NS_PER_MS
     const isWanted = source === '' || row.source === undefined || row.source === source
-    if (isWanted && start < to && start + facts.bucketNs > from) found.push(/** @type {any} */ (row))
+    if (isWanted && start <= last && start + facts.bucketNs > from) found.push(/** @type {any} */ (row))
   }
   return found.sort((a, b) => a.bucket.getTime() - b.bucket.getTime())
 }

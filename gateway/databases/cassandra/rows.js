@@ -2,7 +2,7 @@ import { floor } from '../../batch/layouts.js'
 import { bytesOf } from '../reading/values.js'
 import { timestampsOf } from '../upsert/timestamps.js'
 import { keyOf } from '../upsert/sql.js'
-import { constantOf, valuesOf } from '../wide.js'
+import { cellsIn, constantOf, valuesOf } from '../wide.js'
 import { timestamp } from './dialect.js'
 
 /**
@@ -92,27 +92,11 @@ export function * upsertChunks ({ insert, remove = '', columns }, batches, began
   }
 }
 
-/**
- * The values of a column as the driver takes them; what is missing stays unset.
- * @param {PlacedColumn} column
- * @param {Batch} batch
- * @returns {(row: number) => any}
- */
-function cellOf (column, batch) {
-  if (column.origin === 'time') return column.type === 'time' ? row => timestamp(batch.time[row]) : row => batch.time[row]
-  const constant = constantOf(column, batch)
-  if (constant !== undefined) return () => constant
-  const { type, values, valid } = valuesOf(column, batch)
-  const value = valueIn(type, values)
-  return valid ? row => valid[row] === 0 ? undefined : value(row) : value
-}
+/** How the driver takes values of each type. @type {Record<string, (value: any) => any>} */
+const VALUES = { time: timestamp, bool: value => value === 1, bytes: bytesOf }
 
-/** @param {import('../../batch/batch.js').FieldType} type @param {any} values @returns {(row: number) => any} */
-function valueIn (type, values) {
-  if (type === 'bool') return row => values[row] === 1
-  if (type === 'bytes') return row => bytesOf(values[row])
-  return row => values[row]
-}
+/** Those of a column; what is missing stays unset. @param {PlacedColumn} column @param {Batch} batch @returns {(row: number) => any} */
+const cellOf = (column, batch) => cellsIn(column, batch, VALUES[column.type] ?? (value => value), undefined)
 
 /** What of a column may be long. @param {PlacedColumn} column @param {Batch} batch @returns {(string|Uint8Array|undefined)[][]} */
 function textsOf (column, batch) {

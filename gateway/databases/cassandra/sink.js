@@ -1,4 +1,3 @@
-import { describe, SluiceError } from '../../base/errors.js'
 import { documents } from '../../batch/layouts.js'
 import { withDefaults } from '../../base/defaults.js'
 import { remembered } from '../../base/remembered.js'
@@ -61,7 +60,7 @@ export async function open (given, { server }) {
     dialect,
     place: server.place,
     isTransient,
-    failure: error => new SluiceError('SLUICE_SINK_CASSANDRA', `${server.place}: ${describe(error)}.`, { cause: error }),
+    failure: 'SLUICE_SINK_CASSANDRA',
     use: (work, signal) => server.use(work, signal),
     prepareCommits: client => prepareCommits(client, server),
     readCommits: client => readCommits(client, server),

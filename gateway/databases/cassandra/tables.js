@@ -1,3 +1,4 @@
+import { ANOTHER_TABLE, checkRowKey } from '../keyed/tables.js'
 import { quote } from '../names.js'
 import { columnsOf, completeTable } from '../sql/tables.js'
 import { ORIGIN, UPSERT } from '../upsert/layout.js'
@@ -14,8 +15,8 @@ import { dialect, tableName } from './dialect.js'
  * @typedef {import('cassandra-driver').Client} Client
  * @typedef {import('./connection.js').CassandraServer} CassandraServer
  * @typedef {{name: string, kind: string, isKey: boolean}} Column
- * @typedef {{exists: boolean, isUpsert: boolean, isDocument: boolean, bucketNs: bigint, keptSeconds: number, table: string,
- *   columns: Column[]}} TableFacts  without the columns `bucket` and `sluice_id`
+ * @typedef {{exists: boolean, layout?: string, key: string[], bucketNs: bigint, keptSeconds: number, table: string, columns: Column[]}}
+ *   TableFacts  without the columns `bucket` and `sluice_id`; `layout`: unless wide or narrow; `key`: of the layout upsert
  * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
  *
  * @typedef {object} Plan
@@ -50,15 +51,16 @@ export async function tableFacts (client, server, name) {
   const exists = there.length > 0
   const mark = MARK.exec(found?.comment ?? '')
   if (exists && !mark) throw misfit(table, 'Sluice did not make it', 'Rename the source, or set another table.')
+  const its = columns.map(({ column_name: column, kind, type }) => ({ name: column, kind: type, isKey: KEYS.includes(kind) }))
+    .filter(({ name: column }) => there.includes(column) && !OWN.includes(column))
   return {
     table: server.nameOf(table),
     exists,
-    isUpsert: mark?.[3] !== undefined,
-    isDocument: mark?.[2] !== undefined,
+    layout: mark?.[3] ? UPSERT : mark?.[2] ? 'document' : undefined,
+    key: its.filter(({ name: column, isKey }) => isKey && column !== ORIGIN).map(column => column.name),
     bucketNs: BigInt(mark?.[1] ?? 0) * MINUTE_NS,
     keptSeconds: found?.default_time_to_live ?? 0,
-    columns: columns.map(({ column_name: column, kind, type }) => ({ name: column, kind: type, isKey: KEYS.includes(kind) }))
-      .filter(({ name: column }) => there.includes(column) && !OWN.includes(column))
+    columns: its
   }
 }
 
@@ -76,11 +78,10 @@ export async function prepareTable (client, server, { name, arranged, withSource
   const keptSeconds = Math.ceil(options.keepDays * DAY_SECONDS)
   const read = async () => {
     const facts = await tableFacts(client, server, name)
-    if (facts.exists && String(facts.columns.filter(({ isKey }) => isKey).map(column => column.name).sort()) !== String(keys.toSorted())) {
-      throw misfit(name, `its rows are not told apart by ${keys.join(', ')}`, 'Set another table: each layout needs one of its own.')
-    }
-    if (facts.exists && facts.isDocument !== (options.layout === 'document')) {
-      throw misfit(name, `it has ${facts.isDocument ? '' : 'no '}documents`, 'Set another table: each layout needs one of its own.')
+    checkRowKey(name, facts.columns, keys)
+    const isDocument = facts.layout === 'document'
+    if (facts.exists && isDocument !== (options.layout === 'document')) {
+      throw misfit(name, `it has ${isDocument ? '' : 'no '}documents`, ANOTHER_TABLE)
     }
     return { ...facts, ...fitTable(name, wanted, facts.columns, dialect) }
   }

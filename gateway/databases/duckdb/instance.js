@@ -87,9 +87,9 @@ export async function isOpen (file) {
   return opened.has(await realName(file))
 }
 
-/** What users are told of an error. @param {`SLUICE_${string}`} code @param {string} file @param {unknown} cause */
-export function failure (code, file, cause) {
+/** What users are told of an error. @param {`SLUICE_${string}`} code @param {string} place @param {unknown} cause */
+export function failure (code, place, cause) {
   const [text] = describe(cause).split('\n')
   const fix = 'DuckDB lets only one process at a time use a file: end the other, or give it an export to Parquet.'
-  return new SluiceError(code, `DuckDB file "${file}": ${text}.`, { cause, ...text.includes('Could not set lock') && { fix } })
+  return new SluiceError(code, `${place}: ${text}.`, { cause, ...text.includes('Could not set lock') && { fix } })
 }

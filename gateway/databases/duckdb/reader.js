@@ -48,7 +48,7 @@ export async function open (given) {
   return new SqlReader(/** @type {any} */ (options), {
     table: quote(options.table),
     dialect,
-    failure: error => failure('SLUICE_QUERY_DUCKDB', path, error),
+    failure: error => failure('SLUICE_QUERY_DUCKDB', `DuckDB file "${path}"`, error),
     async read (work, signal) {
       const session = await openSession(path)
       const { connection, close } = session

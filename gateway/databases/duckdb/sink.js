@@ -24,7 +24,7 @@ export const open = fileSinks({
   findCommits,
   insertCommits,
   isTransient,
-  failure: (path, error) => failure('SLUICE_SINK_DUCKDB', path, error),
+  failure: (error, place) => failure('SLUICE_SINK_DUCKDB', place, error),
   open: openSession,
   prepareTable,
   agingTable,

@@ -1,6 +1,5 @@
-import { describe, SluiceError } from '../../base/errors.js'
 import { handedOver } from '../reading/handover.js'
-import { KeyedReader } from '../keyed/reader.js'
+import { KeyedReader, unreadable } from '../keyed/reader.js'
 import { quote } from '../names.js'
 import { readerOptions } from '../reading/options.js'
 import { dialect } from './dialect.js'
@@ -20,27 +19,24 @@ const ROWS_AT_A_TIME = 1000
 export async function open (given, { server }) {
   const options = readerOptions(schema, given)
   const place = `the table "${options.table}" of ${server.place}`
-  const first = -(2n ** 63n)
-  const last = 2n ** 63n - 1n
   return new KeyedReader(options, {
+    place,
+    code: 'SLUICE_QUERY_HANA',
     ownNames: dialect.ownNames,
     kinds: KINDS,
     textKind: 'NVARCHAR',
     async facts (signal) {
+      const { layout, sensorColumn } = options
       const columns = await server.read((/** @type {any} */ session) => readColumns(session, options.table), signal)
-      const hasSensors = columns.some((/** @type {{name: string}} */ { name }) => name === options.sensorColumn)
-      if (columns.length > 0 && (hasSensors || options.layout === 'wide')) return { columns }
-      const [what, fix] = columns.length === 0
-        ? ['does not exist', 'Check the table; the sink creates it with its first batch.']
-        : [`has no column "${options.sensorColumn}"`, 'Set the sensor column, or another layout.']
-      throw new SluiceError('SLUICE_QUERY_TABLE', `${place.replace('the', 'The')} ${what}.`, { fix })
+      const hasSensors = columns.some((/** @type {{name: string}} */ { name }) => name === sensorColumn)
+      if (columns.length === 0 || hasSensors || layout === 'wide') return { columns, layout }
+      throw unreadable(place, `has no column "${sensorColumn}"`, 'Set the sensor column, or another layout.')
     },
-    async * rows ({ columns }, names, { from, to, signal }) {
-      if (to <= first || from > last) return
+    async * rows ({ columns }, names, { from, last, signal }) {
       const kindOf = new Map(columns.map((/** @type {{name: string, kind: string}} */ { name, kind }) => [name, kind]))
-      const values = [String(from < first ? first : from), String(to > last ? last : to), ...options.source === '' ? [] : [options.source]]
-      const sql = `SELECT ${names.map(quote).join(', ')} FROM ${quote(options.table)} WHERE "time_ns" >= ? AND "time_ns" ` +
-        `${to > last ? '<=' : '<'} ?${options.source === '' ? '' : ' AND "source" = ?'} ORDER BY "time_ns"`
+      const values = [String(from), String(last), ...options.source === '' ? [] : [options.source]]
+      const sql = `SELECT ${names.map(quote).join(', ')} FROM ${quote(options.table)} WHERE "time_ns" >= ? AND "time_ns" <= ?` +
+        `${options.source === '' ? '' : ' AND "source" = ?'} ORDER BY "time_ns"`
       const exact = names.map(name => kindOf.get(name) === 'BIGINT' ? BigInt : (/** @type {any} */ cell) => cell)
       /** @param {(rows: any[][]) => Promise<boolean>} give */
       const fetch = give => server.read(async (/** @type {any} */ session) => {
@@ -59,7 +55,6 @@ export async function open (given, { server }) {
           yield /** @type {any} */ (Object.fromEntries(cells))
         }
       }
-    },
-    failure: error => new SluiceError('SLUICE_QUERY_HANA', `Cannot read ${place}: ${describe(error)}.`, { cause: error })
+    }
   })
 }

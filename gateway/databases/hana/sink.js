@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { isRefusal } from '../refusal.js'
 import { sqlSink } from '../sql/sink.js'
@@ -40,7 +39,7 @@ export async function open (given, { server }) {
     place: server.place,
     isTransient,
     use: (work, signal) => server.use(work, signal),
-    failure: error => new SluiceError('SLUICE_SINK_HANA', `${server.place}: ${describe(error)}.`, { cause: error }),
+    failure: 'SLUICE_SINK_HANA',
     check: checkRows,
     prepareCommits,
     readCommits,

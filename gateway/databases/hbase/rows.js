@@ -1,7 +1,7 @@
 import { cellsOf } from '../upsert/rows.js'
 import { timestampsOf } from '../upsert/timestamps.js'
 import { ORIGIN } from '../upsert/layout.js'
-import { constantOf, valuesOf } from '../wide.js'
+import { cellsIn } from '../wide.js'
 import { kinds } from './dialect.js'
 import { FAMILY } from './tables.js'
 
@@ -107,13 +107,5 @@ function cellsAt (cells, row) {
 function cellOf (column, batch) {
   const name = Buffer.from(FAMILY + column.name)
   const { encode } = kinds[column.kind]
-  if (column.origin === 'time') return row => [name, encode(batch.time[row])]
-  const constant = constantOf(column, batch)
-  if (constant !== undefined) {
-    /** @type {[Buffer, Buffer]} */
-    const same = [name, encode(constant)]
-    return () => same
-  }
-  const { values, valid } = valuesOf(column, batch)
-  return row => valid?.[row] === 0 ? null : [name, encode(values[row])]
+  return cellsIn(column, batch, value => [name, encode(value)], null)
 }

@@ -1,10 +1,9 @@
-import { describe, SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { manyAtOnce } from '../../base/many-at-once.js'
 import { remembered } from '../../base/remembered.js'
 import { AnswerError } from '../http.js'
 import { BatchKeys } from '../keyed/batch-keys.js'
-import { keyedSink } from '../keyed/sink.js'
+import { keyedSink, lending } from '../keyed/sink.js'
 import { isRefusal } from '../refusal.js'
 import { UPSERT } from '../upsert/layout.js'
 import { beganMs, findCommits, leaveCommits, mergeCommits, nameStore, prepareCommits, readCommits } from './commit-records.js'
@@ -44,11 +43,8 @@ export async function open (given, { server }) {
     dialect,
     place: server.place,
     isTransient,
-    failure: error => new SluiceError('SLUICE_SINK_HBASE', `${server.place}: ${describe(error)}.`, { cause: error }),
-    async use (work, signal) {
-      signal?.throwIfAborted()
-      return work(server)
-    },
+    failure: 'SLUICE_SINK_HBASE',
+    use: lending(() => server),
     prepareCommits,
     readCommits,
     nameStore,

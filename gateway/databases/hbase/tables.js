@@ -11,8 +11,7 @@ import { dialect, kinds, tableName } from './dialect.js'
  * @typedef {import('./connection.js').HbaseServer} HbaseServer
  * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
  * @typedef {{name: string, kind: string}} Column
- * @typedef {{table: string, layout: string, key: string[], columns: Column[]}} TableFacts  `layout` is empty of a table that Sluice did not
- *   make; `key` of the layout upsert, in its order
+ * @typedef {{table: string, layout: string, key: string[], columns: Column[]}} TableFacts  `key` of the layout upsert, in its order
  * @typedef {{table: string, columns: PlacedColumn[], key: string[], isNarrow: boolean}} Plan
  */
 

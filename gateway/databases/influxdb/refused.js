@@ -1,6 +1,7 @@
 import { SluiceError } from '../../base/errors.js'
-import { isRefusal, RefusedRows } from '../refusal.js'
 import { AnswerError } from '../http.js'
+import { isRefusal } from '../refusal.js'
+import { infinite, refuseUnfit, rowsWhere } from '../unfit.js'
 
 /**
  * Which rows InfluxDB cannot store, as far as that can be known before it is asked, or from what it answers.
@@ -22,7 +23,7 @@ export const BEYOND_RETENTION = /beyond retention policy/i
 export const TYPE_CONFLICT = /field type conflict/i
 
 // The ends of 64 bits have a meaning of their own to the server.
-const LIMITS = { product: 'InfluxDB', first: -(2n ** 63n) + 2n, last: 2n ** 63n - 2n }
+const [FIRST_TIME, LAST_TIME] = [2n - 2n ** 63n, 2n ** 63n - 2n]
 
 /** An error whose cause blames the rows although they are not at fault, or not known to be: they are written again. */
 export class NotRefused extends SluiceError {
@@ -43,19 +44,12 @@ function isRowsFault (error) {
   return error.status === TOO_LARGE || ((error.status === 400 || error.status === 422) && REFUSED.test(error.message))
 }
 
-/**
- * Finds rows with values that the line protocol cannot express.
- * @param {Batch[]} batches
- * @param {typeof LIMITS} [limits]
- * @throws {RefusedRows}
- */
-export function checkRows (batches, limits = LIMITS) {
-  const faults = batches.flatMap(batch => {
-    const byRow = new Map([...infinityFaults(batch, limits), ...timeFaults(batch, limits)].map(fault => [fault.row, fault]))
-    return [...byRow.values()]
-  })
-  if (faults.length > 0) throw new RefusedRows(faults)
-}
+/** What the line protocol cannot express. @param {Batch[]} batches */
+export const checkRows = batches => refuseUnfit(batches, {
+  product: 'InfluxDB',
+  fields: { float64: infinite, float32: infinite },
+  times: column => rowsWhere(column, (/** @type {bigint} */ time) => time < FIRST_TIME || time > LAST_TIME)
+})
 
 /**
  * Rows that were too old for the retention policy.
@@ -66,35 +60,5 @@ export function checkRows (batches, limits = LIMITS) {
  */
 export function oldRows (batches, keptNs, error) {
   const oldest = BigInt(Date.now()) * 1_000_000n - keptNs
-  return batches.flatMap(batch => rowsWhere(batch, row => batch.time[row] < oldest).map(row => ({ batch, row, error })))
-}
-
-/** @param {Batch} batch @param {typeof LIMITS} limits @returns {Fault[]} */
-function timeFaults (batch, { product, first, last }) {
-  const { time } = batch
-  return rowsWhere(batch, row => time[row] < first || time[row] > last)
-    .map(row => ({ batch, row, error: refusal(`The time ${time[row]} is outside the range that ${product} has.`) }))
-}
-
-/** @param {Batch} batch @param {typeof LIMITS} limits @returns {Fault[]} */
-function infinityFaults (batch, { product }) {
-  return batch.fields.flatMap(({ name, type }, f) => {
-    if (type !== 'float64' && type !== 'float32') return []
-    const column = /** @type {Float64Array} */ (batch.columns[f])
-    const valid = batch.validity[f]
-    return rowsWhere(batch, row => (column[row] === Infinity || column[row] === -Infinity) && (valid === null || valid[row] !== 0))
-      .map(row => ({ batch, row, error: refusal(`The field "${name}" is ${column[row]}, which ${product} cannot hold.`) }))
-  })
-}
-
-/** @param {string} text */
-function refusal (text) {
-  return new SluiceError('SLUICE_SINK_ROWS', text)
-}
-
-/** @param {Batch} batch @param {(row: number) => boolean} test */
-function rowsWhere ({ rows }, test) {
-  const found = []
-  for (let row = 0; row < rows; row++) if (test(row)) found.push(row)
-  return found
+  return batches.flatMap(batch => rowsWhere(batch.time, time => time < oldest).map(row => ({ batch, row, error })))
 }

@@ -1,5 +1,5 @@
 import { encodeLines } from '../../messages/codecs/line-protocol/line-protocol.js'
-import { describe, SluiceError } from '../../base/errors.js'
+import { SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { keyedSink } from '../keyed/sink.js'
 import { RefusedRows } from '../refusal.js'
@@ -49,7 +49,7 @@ export async function open (given, { server, log }) {
     dialect,
     place: `${server.place}, database "${server.options.database}"`,
     isTransient,
-    failure: error => new SluiceError('SLUICE_SINK_INFLUXDB', `${server.place}: ${describe(error)}.`, { cause: error }),
+    failure: 'SLUICE_SINK_INFLUXDB',
     async use (work, signal) {
       signal?.throwIfAborted()
       try {

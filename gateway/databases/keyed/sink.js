@@ -37,6 +37,19 @@ import { setBack } from '../set-back.js'
  */
 
 /**
+ * Of a server whose sessions need no giving back.
+ * @template Session
+ * @param {(signal?: AbortSignal) => Session|Promise<Session>} session
+ * @returns {Storage<Session, any>['use']}
+ */
+export function lending (session) {
+  return async (work, signal) => {
+    signal?.throwIfAborted()
+    return work(await session(signal))
+  }
+}
+
+/**
  * @template Session
  * @template Plan
  * @param {Record<string, any>} options  of the sink

@@ -1,4 +1,3 @@
-import { SluiceError, describe } from '../../base/errors.js'
 import { Turns } from '../../base/turns.js'
 import { byTags } from '../../batch/groups.js'
 import { withDefaults } from '../../base/defaults.js'
@@ -55,7 +54,7 @@ export async function open (given, { server, log }) {
     names: collectionNames(options.table, server.database),
     place: server.place,
     isTransient,
-    failure: error => new SluiceError('SLUICE_SINK_MONGODB', `${server.place}: ${describe(error)}.`, { cause: error }),
+    failure: 'SLUICE_SINK_MONGODB',
     arrange: layout === UPSERT ? batch => newestOf(batch, key) : batch => batch,
     async use (work, signal) {
       try {

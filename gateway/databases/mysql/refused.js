@@ -1,4 +1,5 @@
-import { RefusedRows, isRefusal } from '../refusal.js'
+import { isRefusal } from '../refusal.js'
+import { infinite, refuseUnfit } from '../unfit.js'
 
 /**
  * @typedef {import('../../batch/batch.js').Batch} Batch
@@ -38,28 +39,6 @@ export async function checkWarnings (connection, { warningStatus }) {
   if (worst) throw Object.assign(new Error(worst.Message), { errno: worst.Code })
 }
 
-/**
- * Neither type of floating point column accepts an infinity.
- * @param {Batch[]} batches  to be stored in such columns
- * @throws {RefusedRows}
- */
-export function refuseInfinities (batches) {
-  const faults = batches.flatMap(batch => {
-    const bad = new Map(batch.columns.flatMap((column, f) =>
-      infiniteRows(column, batch.validity[f]).map(row => [row, batch.fields[f].name])))
-    return [...bad].map(([row, field]) => ({ batch, row, error: new Error(`The field "${field}" is infinite, which MySQL cannot store`) }))
-  })
-  if (faults.length > 0) throw new RefusedRows(faults)
-}
-
-/** @param {import('../../batch/batch.js').Column} column @param {Uint8Array|null} valid @returns {number[]} */
-function infiniteRows (column, valid) {
-  /** @type {number[]} */
-  const rows = []
-  if (!(column instanceof Float64Array || column instanceof Float32Array)) return rows
-  for (let row = 0; row < column.length; row++) {
-    const value = column[row]
-    if ((value === Infinity || value === -Infinity) && valid?.[row] !== 0) rows.push(row)
-  }
-  return rows
-}
+/** Neither type of floating point column accepts an infinity. @param {Batch[]} batches  to be stored in such columns */
+export const refuseInfinities = batches =>
+  refuseUnfit(batches, { product: 'MySQL', fields: { float64: infinite, float32: infinite }, say: () => 'is infinite' })

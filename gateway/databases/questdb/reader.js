@@ -1,4 +1,3 @@
-import { SluiceError, describe } from '../../base/errors.js'
 import { KeyedReader } from '../keyed/reader.js'
 import { nameOfAscii, quote } from '../names.js'
 import { readerOptions } from '../reading/options.js'
@@ -10,9 +9,7 @@ import { readColumns } from './tables.js'
 
 export { schema }
 
-/**
- * @typedef {{columns: {name: string, kind: string, column: string}[], table: string}} Facts
- */
+/** @typedef {{columns: {name: string, kind: string, isKey: boolean, column: string}[], table: string}} Facts */
 
 const KINDS = ['DOUBLE', 'FLOAT', 'LONG', 'INT', 'SHORT', 'BYTE', 'BOOLEAN', 'VARCHAR', 'STRING']
 
@@ -23,34 +20,27 @@ const KINDS = ['DOUBLE', 'FLOAT', 'LONG', 'INT', 'SHORT', 'BYTE', 'BOOLEAN', 'VA
  */
 export async function open (given, { server }) {
   const options = readerOptions(schema, given)
-  const place = `the table "${options.table}" of ${server.place}`
   /** @type {import('../keyed/reader.js').Readable<Facts>} */
   const readable = {
+    place: `the table "${options.table}" of ${server.place}`,
+    code: 'SLUICE_QUERY_QUESTDB',
     ownNames: dialect.ownNames,
     kinds: KINDS,
     textKind: 'SYMBOL',
     async facts (signal) {
       const table = nameIn(options.table)
       const columns = await readColumns(server, table, signal)
-      const isNarrow = columns.some(({ name, isKey }) => name === nameIn(options.sensorColumn) && isKey)
-      if (columns.length === 0 || isNarrow !== (options.layout === 'narrow')) {
-        const [what, fix] = columns.length === 0
-          ? ['does not exist', 'Check the table; the sink creates it with its first batch.']
-          : [`is of the layout ${isNarrow ? 'narrow' : 'wide'}`, 'Set the layout of the sink.']
-        throw new SluiceError('SLUICE_QUERY_TABLE', `${place.replace('the', 'The')} ${what}.`, { fix })
-      }
-      await server.settled(table, signal)
-      return { table, columns: columns.map(({ name: column, kind }) => ({ column, kind, name: nameOfAscii(column) })) }
+      if (columns.length > 0) await server.settled(table, signal)
+      return { table, columns: columns.map(({ name: column, ...its }) => ({ ...its, column, name: nameOfAscii(column) })) }
     },
-    async * rows ({ table, columns }, names, { from, to, signal }) {
+    async * rows ({ table, columns }, names, { from, last, signal }) {
       const shown = names.slice(1)
       const selected = ['timestamp::long', ...shown.map(name => quote(columns.find(each => each.name === name)?.column ?? name))]
       const isFloat = shown.map(name => columns.some(each => each.name === name && each.kind === 'FLOAT'))
       const first = from < 0n ? 0n : from
-      const last = to > 2n ** 63n - 1n ? 2n ** 63n - 1n : to
-      if (last <= first) return
+      if (last < first) return
       const statement = `SELECT ${selected.join(', ')} FROM ${quote(table)} WHERE timestamp >= ${first}::timestamp_ns ` +
-        `AND timestamp < ${last}::timestamp_ns${options.source === '' ? '' : ` AND source = ${text(options.source)}`}`
+        `AND timestamp <= ${last}::timestamp_ns${options.source === '' ? '' : ` AND source = ${text(options.source)}`}`
       for (let at = 0; ; at += PAGE_ROWS) {
         const rows = await server.query(`${statement} LIMIT ${at}, ${at + PAGE_ROWS}`, signal)
         for (const [time, ...cells] of rows) {
@@ -59,8 +49,7 @@ export async function open (given, { server }) {
         }
         if (rows.length < PAGE_ROWS) return
       }
-    },
-    failure: error => new SluiceError('SLUICE_QUERY_QUESTDB', `Cannot read ${place}: ${describe(error)}.`, { cause: error })
+    }
   }
   return new KeyedReader(options, readable)
 }

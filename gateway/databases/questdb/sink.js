@@ -1,16 +1,15 @@
-import { describe, SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { Batch } from '../../batch/batch.js'
 import { fieldKind } from '../../messages/codecs/line-protocol/kinds.js'
 import { encodeLines } from '../../messages/codecs/line-protocol/line-protocol.js'
 import { storeRecord } from '../commit-records.js'
 import { AnswerError } from '../http.js'
-import { checkRows } from '../influxdb/refused.js'
 import { HttpStore, isTooLarge } from '../influxdb/store.js'
 import { BatchKeys } from '../keyed/batch-keys.js'
-import { keyedSink } from '../keyed/sink.js'
+import { keyedSink, lending } from '../keyed/sink.js'
 import { COMMITS_TABLE } from '../names.js'
-import { isRefusal, RefusedRows } from '../refusal.js'
+import { isRefusal } from '../refusal.js'
+import { infinite, least, refuseUnfit, rowsWhere } from '../unfit.js'
 import { prepareCommits, readCommits, writeCommits } from './commit-records.js'
 import { dialect } from './dialect.js'
 import { schema } from './sink.schema.js'
@@ -27,9 +26,14 @@ export { schema }
 const REFUSED = /error in line \d+/i
 
 /** The designated timestamp begins in 1970, and ends with 2261. */
-const LIMITS = { product: 'QuestDB', first: 0n, last: 9_214_646_399_999_999_999n }
+const LAST = 9_214_646_399_999_999_999n
 
-const LEAST = -(2n ** 63n)
+/** The least LONG is NULL. */
+const UNFIT = {
+  product: 'QuestDB',
+  fields: { float64: infinite, float32: infinite, int64: least },
+  times: (/** @type {BigInt64Array} */ column) => rowsWhere(column, time => time < 0n || time > LAST)
+}
 
 /** @param {unknown} error */
 export function isTransient (error) {
@@ -53,11 +57,8 @@ export async function open (given, { server }) {
     dialect,
     place: server.place,
     isTransient,
-    failure: error => new SluiceError('SLUICE_SINK_QUESTDB', `${server.place}: ${describe(error)}.`, { cause: error }),
-    async use (work, signal) {
-      signal?.throwIfAborted()
-      return work(session)
-    },
+    failure: 'SLUICE_SINK_QUESTDB',
+    use: lending(() => session),
     async prepareCommits () {
       await prepareCommits(server)
       session.id = await idOf(server, COMMITS_TABLE)
@@ -72,8 +73,7 @@ export async function open (given, { server }) {
     prepareTable: (_session, name, arranged, withSource) => prepareTable(server, { name, arranged, withSource }, options),
     agingTable: (_session, name) => agingTable(server, name),
     async store (_session, places, { signal }) {
-      checkRows(places.map(({ batch }) => batch), LIMITS)
-      refuseLeast(places.map(({ batch }) => batch))
+      refuseUnfit(places.map(({ batch }) => batch), UNFIT)
       await checkTables(server, [{ table: COMMITS_TABLE, id: session.id }, ...places.map(({ plan }) => plan)])
       // A request is a commit of its own, which takes the server milliseconds.
       const parts = places.map(({ arranged, plan }) => linesOf(plan, arranged, keys))
@@ -84,17 +84,6 @@ export async function open (given, { server }) {
     }
   }
   return keyedSink(options, storage)
-}
-
-/** The least LONG is NULL. @param {Batch[]} batches @throws {RefusedRows} */
-function refuseLeast (batches) {
-  const faults = batches.flatMap(batch => batch.fields.flatMap(({ name, type }, f) => {
-    const column = /** @type {BigInt64Array} */ (batch.columns[f])
-    if (type !== 'int64' || !column.includes(LEAST)) return []
-    const error = new SluiceError('SLUICE_SINK_ROWS', `The field "${name}" is ${LEAST}, which QuestDB cannot hold.`)
-    return [...column.keys()].filter(row => column[row] === LEAST && batch.validity[f]?.[row] !== 0).map(row => ({ batch, row, error }))
-  }))
-  if (faults.length > 0) throw new RefusedRows(faults)
 }
 
 /**

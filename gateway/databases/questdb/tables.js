@@ -1,6 +1,7 @@
+import { checkRowKey } from '../keyed/tables.js'
 import { COMMITS_TABLE, quote } from '../names.js'
 import { columnsOf, completeTable, physicalName } from '../sql/tables.js'
-import { fitTable, misfit } from '../wide.js'
+import { fitTable } from '../wide.js'
 import { isMissing, text } from './connection.js'
 import { dialect, nameIn } from './dialect.js'
 
@@ -89,9 +90,7 @@ export async function prepareTable (server, { name, arranged, withSource }, opti
   const keys = ['timestamp', 'sluice_batch', 'sluice_row', ...options.layout === 'narrow' ? ['sensor'] : []]
   const read = async () => {
     const there = await readColumns(server, table)
-    if (there.length > 0 && String(there.filter(({ isKey }) => isKey).map(column => column.name).sort()) !== String(keys.toSorted())) {
-      throw misfit(name, `its rows are not told apart by ${keys.join(', ')}`, 'Set another table: each layout needs one of its own.')
-    }
+    checkRowKey(name, there, keys)
     const columns = there.filter(column => !dialect.ownNames.includes(column.name) || column.name === 'source')
       .map(column => ({ ...column, name: marked(column.name) }))
     return { exists: there.length > 0, ...fitTable(name, wanted, columns, dialect) }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SluiceError } from '../../base/errors.js'
+import { describe, SluiceError } from '../../base/errors.js'
 import { wantedRecords } from '../claims.js'
 import { committedRecords, mergedRecords } from '../commit-records.js'
 import { tableNames } from '../names.js'
@@ -42,7 +42,8 @@ import { Placement } from './placement.js'
  * @property {<T>(work: (session: Session) => Promise<T>, signal?: AbortSignal) => Promise<T>} use  lends a session, connecting when needed;
  *   rolls back what the work leaves uncommitted when it fails, and gives up a session that is no longer good
  * @property {(error: unknown) => boolean} isTransient
- * @property {(error: unknown) => SluiceError} failure  the error that users see, with this one as its cause
+ * @property {`SLUICE_SINK_${string}`|((error: unknown, place: string) => SluiceError)} failure  the error that users see, with this one as
+ *   its cause; or its code, where it needs no more
  * @property {(batches: Batch[]) => void} [check]  throws of rows that the database is known to refuse
  * @property {string} place  the database, for messages
  * @property {(session: Session) => Promise<void>} prepareCommits  creates the table of commit records where it is missing; throws
@@ -221,7 +222,10 @@ export class RecordedSink {
       }
       if (signal?.aborted) throw error
       if (this.#storage.isTransient(error)) this.#forgetTables()
-      throw error instanceof SluiceError ? error : this.#storage.failure(error)
+      if (error instanceof SluiceError) throw error
+      const { failure, place } = this.#storage
+      if (typeof failure !== 'string') throw failure(error, place)
+      throw new SluiceError(failure, `${place}: ${describe(error)}.`, { cause: error })
     }
   }
 

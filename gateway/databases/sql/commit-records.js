@@ -19,6 +19,9 @@ export const isText = column => KEY.slice(0, 4).includes(column)
 /** A column of a record. @param {CommitRow|Claim} record @param {string} column @returns {string|number} */
 export const valueOf = (record, column) => /** @type {any} */ (record)[column === 'sink_table' ? 'table' : column]
 
+/** All columns of a record, numbers as BigInt. @param {CommitRow} record */
+export const cellsOf = record => COLUMNS.map(name => isText(name) ? String(valueOf(record, name)) : BigInt(valueOf(record, name)))
+
 /** Columns of a record, as parameters by name. @param {CommitRow|Claim} record @param {readonly string[]} columns */
 export function named (record, columns) {
   return Object.fromEntries(columns.map(column => [column, valueOf(record, column)]))

@@ -32,7 +32,7 @@ import { columnsOf } from './tables.js'
  * @param {(session: Session, claims: Claim[]) => Promise<any[]>|any[]} database.findCommits  the records that may hold these
  * @param {(session: Session, records: CommitRow[]) => Promise<void>|void} database.insertCommits
  * @param {(error: unknown) => boolean} database.isTransient
- * @param {(path: string, error: unknown) => import('../../base/errors.js').SluiceError} database.failure  what users are told of an error
+ * @param {import('./sink.js').Storage<Session, Plan>['failure']} database.failure
  * @param {(path: string) => Promise<Session>|Session} database.open
  * @param {(session: Session, name: string, wanted: import('../wide.js').WideColumn[], withSource: boolean, layout: any) => Promise<Plan>}
  *   database.prepareTable  as a `Storage` does
@@ -64,7 +64,7 @@ export function fileSinks (database) {
       dialect,
       place,
       isTransient,
-      failure: error => failure(path, error),
+      failure,
       use: (work, signal) => turns.run(async () => {
         const session = opened ??= await open(path)
         if (session.isReplaced()) {

@@ -1,7 +1,6 @@
 import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { SluiceError, describe } from '../../base/errors.js'
 import { FileIdentity } from '../../base/file-identity.js'
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../base/files.js'
 import { isRefusal } from '../refusal.js'
@@ -33,7 +32,7 @@ export const open = fileSinks({
   findCommits: ({ prepare }, claims) => findCommits(prepare, claims),
   insertCommits: ({ prepare }, records) => insertCommits(prepare, records),
   isTransient,
-  failure: (path, error) => new SluiceError('SLUICE_SINK_SQLITE', `SQLite file "${path}": ${describe(error)}.`, { cause: error }),
+  failure: 'SLUICE_SINK_SQLITE',
   open: openDatabase,
   begin: 'BEGIN IMMEDIATE',
   prepareTable: ({ database }, ...table) => prepareTable(database, ...table),

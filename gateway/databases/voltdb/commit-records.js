@@ -1,9 +1,9 @@
 import { streamHash } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
-import { COLUMNS, isText, rowOf, valueOf } from '../sql/commit-records.js'
+import { cellsOf, COLUMNS, isText, rowOf } from '../sql/commit-records.js'
 import { isRefused } from './connection.js'
-import { Table, TYPE } from './protocol.js'
-import { load, rowBytes } from './load.js'
+import { load } from './load.js'
+import { rowBytes, Table, TYPE } from './protocol.js'
 
 /**
  * Commit records, a partition for each table, gateway, source and epoch.
@@ -95,6 +95,6 @@ export async function mergeCommits (session, merged) {
  * @param {{isNew: boolean, signal?: AbortSignal}} how
  */
 function put (session, hash, records, { isNew, signal }) {
-  const rows = records.map(record => rowBytes(LAYOUT, [hash, ...COLUMNS.map(name => valueOf(record, name))]))
+  const rows = records.map(record => rowBytes([hash, ...cellsOf(record)]))
   return load(session, COMMITS_TABLE, Buffer.from(hash), new Table(LAYOUT, rows.length, Buffer.concat(rows)), { isNew, signal })
 }

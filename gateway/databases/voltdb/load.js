@@ -1,5 +1,4 @@
 import { isRefused } from './connection.js'
-import { TYPE } from './protocol.js'
 
 /**
  * The server's own procedure of bulk loading: in one transaction it puts rows into one partition of a table.
@@ -23,23 +22,4 @@ export async function load (session, name, partition, table, { isNew, signal }) 
     if (isNew && isRefused(error, /Constraint Type UNIQUE/i)) return false
     throw error
   }
-}
-
-/** A row of few, after its length. @param {{type: number}[]} columns @param {(string|number|Uint8Array)[]} cells */
-export function rowBytes (columns, cells) {
-  const parts = cells.map((cell, i) => {
-    if (columns[i].type === TYPE.bigint) {
-      const bytes = Buffer.alloc(8)
-      bytes.writeBigInt64BE(BigInt(/** @type {number} */ (cell)))
-      return bytes
-    }
-    const text = Buffer.from(/** @type {string} */ (cell))
-    const bytes = Buffer.alloc(4 + text.length)
-    bytes.writeInt32BE(text.length)
-    text.copy(bytes, 4)
-    return bytes
-  })
-  const length = Buffer.alloc(4)
-  length.writeInt32BE(parts.reduce((sum, part) => sum + part.length, 0))
-  return Buffer.concat([length, ...parts])
 }

@@ -90,7 +90,12 @@ function int64 (value) {
   return bytes
 }
 
-/** A table as a parameter, whose rows are encoded already: see rows.js. */
+/** A row of texts and of whole numbers of 64 bits, after its length. @param {(string|bigint)[]} cells */
+export function rowBytes (cells) {
+  return message(cells.map(cell => typeof cell === 'string' ? textBytes(cell) : int64(cell)))
+}
+
+/** A table as a parameter, whose rows are encoded already. */
 export class Table {
   /** @param {{name: string, type: number}[]} columns @param {number} rows @param {Uint8Array} bytes  of them, each after its length */
   constructor (columns, rows, bytes) {

@@ -1,4 +1,3 @@
-import { SluiceError, describe } from '../../base/errors.js'
 import { KeyedReader } from '../keyed/reader.js'
 import { readerOptions } from '../reading/options.js'
 import { PAGE_ROWS } from '../reading/pages.js'
@@ -26,28 +25,21 @@ const KINDS = ['FLOAT', 'BIGINT', 'INTEGER', 'SMALLINT', 'TINYINT', 'VARCHAR', '
  */
 export async function open (given, { server }) {
   const options = readerOptions(schema, given)
-  const place = `the table "${options.table}" of ${server.place}`
   /** @type {import('../keyed/reader.js').Readable<Facts>} */
   const readable = {
+    place: `the table "${options.table}" of ${server.place}`,
+    code: 'SLUICE_QUERY_VOLTDB',
     ownNames: dialect.ownNames,
     kinds: KINDS,
     textKind: 'VARCHAR',
     async facts (signal) {
       const table = nameIn(options.table)
-      const columns = await readColumns(await server.session(signal), table, { signal })
-      const isNarrow = columns.some(({ name, isKey }) => name === options.sensorColumn && isKey)
-      if (columns.length === 0 || isNarrow !== (options.layout === 'narrow')) {
-        const [what, fix] = columns.length === 0
-          ? ['does not exist', 'Check the table; the sink creates it with its first batch.']
-          : [`is of the layout ${isNarrow ? 'narrow' : 'wide'}`, 'Set the layout of the sink.']
-        throw new SluiceError('SLUICE_QUERY_TABLE', `${place.replace('the', 'The')} ${what}.`, { fix })
-      }
-      return { table, columns }
+      return { table, columns: await readColumns(await server.session(signal), table, { signal }) }
     },
-    async * rows ({ table }, names, { from, to, signal }) {
+    async * rows ({ table }, names, { from, last, signal }) {
       const order = ['time_ns', 'sluice_batch', 'sluice_row', ...options.layout === 'narrow' ? ['sensor'] : []].join(', ')
       const source = options.source === '' ? [] : [options.source]
-      const statement = `SELECT ${names.map(nameIn).join(', ')} FROM ${table} WHERE time_ns >= ? AND time_ns < ?` +
+      const statement = `SELECT ${names.map(nameIn).join(', ')} FROM ${table} WHERE time_ns >= ? AND time_ns <= ?` +
         `${source.length > 0 ? ' AND source = ?' : ''} ORDER BY ${order}`
       // Each page begins at the last time of the one before, after as many rows of that time as there were.
       for (let [first, passed, limit] = [from === NULL ? from + 1n : from, 0, PAGE_ROWS]; ;) {
@@ -57,7 +49,7 @@ export async function open (given, { server }) {
         }
         const page = `${statement} LIMIT ${limit} OFFSET ${passed}`
         /** @type {any[][]|null} */
-        const rows = await server.query(page, [first, to, ...source], signal).catch(halve)
+        const rows = await server.query(page, [first, last, ...source], signal).catch(halve)
         if (!rows) {
           limit = Math.ceil(limit / 4)
           continue
@@ -69,8 +61,7 @@ export async function open (given, { server }) {
         }
         if (rows.length < limit) return
       }
-    },
-    failure: error => new SluiceError('SLUICE_QUERY_VOLTDB', `Cannot read ${place}: ${describe(error)}.`, { cause: error })
+    }
   }
   return new KeyedReader(options, readable)
 }

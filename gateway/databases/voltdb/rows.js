@@ -1,5 +1,5 @@
 import { SluiceError } from '../../base/errors.js'
-import { RefusedRows } from '../refusal.js'
+import { least, refuseUnfit, rowsWhere } from '../unfit.js'
 import { constantOf, valuesOf } from '../wide.js'
 import { NULL_FLOAT, Table, TYPE } from './protocol.js'
 
@@ -142,47 +142,22 @@ function putNoDecimal (view, at, high) {
 
 /** @param {number} type @param {ArrayLike<any>} values @param {Uint8Array|null} valid @returns {Cells} */
 function numberCells (type, values, valid) {
-  const { size, put, least } = /** @type {NumberType} */ (NUMBERS.get(type))
+  const { size, put, least: nothing } = /** @type {NumberType} */ (NUMBERS.get(type))
   return {
     size,
     write ({ view }, at, row) {
-      put(view, at, valid?.[row] === 0 ? least : values[row])
+      put(view, at, valid?.[row] === 0 ? nothing : values[row])
       return at + size
     }
   }
 }
 
-/**
- * Values that would be NULL, and times that a key cannot have.
- * @param {Batch[]} batches
- * @throws {RefusedRows}
- */
-export function checkRows (batches) {
-  const faults = batches.flatMap(batch => {
-    /** @type {Map<number, SluiceError>} */
-    const byRow = new Map()
-    const refuse = (/** @type {number} */ row, /** @type {string} */ what) => {
-      byRow.set(row, new SluiceError('SLUICE_SINK_ROWS', `${what}, which VoltDB cannot hold.`))
-    }
-    batch.fields.forEach(({ name, type }, f) => {
-      for (const row of nullsIn(type, batch.columns[f])) {
-        if (batch.validity[f]?.[row] !== 0) refuse(row, `The field "${name}" is ${batch.columns[f][row]}`)
-      }
-    })
-    for (const row of nullsIn('int64', batch.time)) refuse(row, `The time is ${LEAST}`)
-    return Array.from(byRow, ([row, error]) => ({ batch, row, error }))
-  })
-  if (faults.length > 0) throw new RefusedRows(faults)
-}
+/** @type {import('../unfit.js').Unfit} */
+const leastFloat = column => rowsWhere(column, value => value <= NULL_FLOAT)
 
-/** The rows whose values VoltDB takes for NULL. @param {string} type @param {any} column @returns {number[]} */
-function nullsIn (type, column) {
-  if (type === 'int64' ? !column.includes(LEAST) : type !== 'float64' && type !== 'float32') return []
-  const found = []
-  const most = type === 'int64' ? LEAST : NULL_FLOAT
-  for (let row = 0; row < column.length; row++) if (column[row] <= most) found.push(row)
-  return found
-}
+/** Values that would be NULL, and times that a key cannot have. @param {Batch[]} batches */
+export const checkRows = batches =>
+  refuseUnfit(batches, { product: 'VoltDB', fields: { float64: leastFloat, float32: leastFloat, int64: least }, times: least })
 
 /** @param {number} bytes */
 function tooLong (bytes) {

@@ -1,9 +1,8 @@
-import { describe, SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { manyAtOnce } from '../../base/many-at-once.js'
 import { storeRecord } from '../commit-records.js'
 import { BatchKeys } from '../keyed/batch-keys.js'
-import { keyedSink } from '../keyed/sink.js'
+import { keyedSink, lending } from '../keyed/sink.js'
 import { isRefusal } from '../refusal.js'
 import { insertCommits, mergeCommits, prepareCommits, readCommits } from './commit-records.js'
 import { dialect } from './dialect.js'
@@ -46,11 +45,8 @@ export async function open (given, { server }) {
     dialect,
     place: server.place,
     isTransient,
-    failure: error => new SluiceError('SLUICE_SINK_VOLTDB', `${server.place}: ${describe(error)}.`, { cause: error }),
-    async use (work, signal) {
-      signal?.throwIfAborted()
-      return work(await server.session(signal))
-    },
+    failure: 'SLUICE_SINK_VOLTDB',
+    use: lending(signal => server.session(signal)),
     async prepareCommits (session) {
       await prepareCommits(session)
       wire = session.wire

@@ -1,3 +1,4 @@
+import { ANOTHER_TABLE, checkRowKey } from '../keyed/tables.js'
 import { COMMITS_TABLE } from '../names.js'
 import { columnsOf, completeTable } from '../sql/tables.js'
 import { fitTable, misfit } from '../wide.js'
@@ -62,12 +63,9 @@ export async function prepareTable (session, { name, arranged, withSource }, opt
   const keys = [...OWN, ...options.layout === 'narrow' ? ['sensor'] : []]
   const read = async () => {
     const there = await readColumns(session, table, { wanted })
-    const isOurs = String(there.filter(({ isKey }) => isKey).map(column => column.name).sort()) === String(keys.toSorted()) &&
-      there.some(column => column.isPartition && column.name === 'sluice_batch')
-    if (there.length > 0 && !isOurs) {
-      throw misfit(name, `its rows are not told apart by ${keys.join(', ')}, or not partitioned by sluice_batch`,
-        'Set another table: each layout needs one of its own.')
-    }
+    checkRowKey(name, there, keys)
+    const isPartitioned = there.some(column => column.isPartition && column.name === 'sluice_batch')
+    if (there.length > 0 && !isPartitioned) throw misfit(name, 'it is not partitioned by sluice_batch', ANOTHER_TABLE)
     return { there, exists: there.length > 0, ...fitTable(name, wanted, there.filter(column => !OWN.includes(column.name)), dialect) }
   }
   const found = await completeTable(read, async ({ there, exists, missing }) => {

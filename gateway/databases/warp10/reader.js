@@ -1,9 +1,8 @@
-import { SluiceError, describe } from '../../base/errors.js'
+import { SluiceError } from '../../base/errors.js'
 import { floor } from '../../batch/layouts.js'
 import { tagOf } from '../../messages/codecs/warp10/text.js'
 import { KeyedReader } from '../keyed/reader.js'
 import { readerOptions } from '../reading/options.js'
-import { FIRST_TICK, LAST_TICK } from './connection.js'
 import { dialect } from './dialect.js'
 import { seriesOf } from './points.js'
 import { pointsInOrder } from './ranges.js'
@@ -25,9 +24,10 @@ const MOST_CLASSES = 30
 export async function open (given, { server }) {
   const options = readerOptions(schema, given)
   const labels = { id: options.table, ...options.source !== '' && { source: options.source } }
-  const place = `what has the label id "${options.table}" on ${server.place}`
   /** @type {import('../keyed/reader.js').Readable<Facts>} */
   const readable = {
+    place: `what has the label id "${options.table}" on ${server.place}`,
+    code: 'SLUICE_QUERY_WARP10',
     ownNames: dialect.ownNames,
     kinds: ['class'],
     textKind: 'label',
@@ -48,25 +48,19 @@ export async function open (given, { server }) {
         unitNs: (await server.facts(signal)).unitNs
       }
     },
-    async * rows ({ columns, unitNs }, names, { from, to, signal }) {
+    async * rows ({ columns, unitNs }, names, { from, last, signal }) {
       const isClass = new Set(columns.flatMap(({ name, kind }) => kind === 'class' ? [name] : []))
       const classes = names.filter(name => isClass.has(name))
       const selector = classes.length > MOST_CLASSES ? all(labels) : classes.map(name => exactly(name, labels)).join(' ')
-      const ticks = { from: within(floor(from, unitNs) / unitNs), to: within(floor(to - 1n, unitNs) / unitNs), signal }
+      const ticks = { from: floor(from, unitNs) / unitNs, to: floor(last, unitNs) / unitNs, signal }
       const nothing = names.map(name => [name, null])
       for await (const { ns, series, value } of pointsInOrder(server, selector, ticks)) {
-        if (ns < from || ns >= to || !isClass.has(series.name)) continue
+        if (ns < from || ns > last || !isClass.has(series.name)) continue
         const tags = Object.entries(series.labels).map(([label, text]) => [tagOf(label), text])
         const its = value.type === 'bool' ? Number(value.value) === 1 : value.value
         yield /** @type {any} */ (Object.fromEntries([...nothing, ...tags, [series.name, its], ['time_ns', ns]]))
       }
-    },
-    failure: error => new SluiceError('SLUICE_QUERY_WARP10', `Cannot read ${place}: ${describe(error)}.`, { cause: error })
+    }
   }
   return new KeyedReader(options, readable)
-}
-
-/** @param {bigint} tick */
-function within (tick) {
-  return tick < FIRST_TICK ? FIRST_TICK : tick > LAST_TICK ? LAST_TICK : tick
 }

@@ -1,10 +1,9 @@
-import { describe, SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { encodeWarp10 } from '../../messages/codecs/warp10/encode.js'
 import { storeRecord } from '../commit-records.js'
 import { AnswerError } from '../http.js'
 import { HttpStore } from '../influxdb/store.js'
-import { keyedSink } from '../keyed/sink.js'
+import { keyedSink, lending } from '../keyed/sink.js'
 import { isRefusal } from '../refusal.js'
 import { mergeCommits, nameStore, readCommits, writeCommits } from './commit-records.js'
 import { FIRST_TICK } from './connection.js'
@@ -50,12 +49,9 @@ export async function open (given, { server }) {
     dialect,
     place: server.place,
     isTransient,
-    failure: error => new SluiceError('SLUICE_SINK_WARP10', `${server.place}: ${describe(error)}.`, { cause: error }),
+    failure: 'SLUICE_SINK_WARP10',
     arrange: batch => batch,
-    async use (work, signal) {
-      signal?.throwIfAborted()
-      return work(session)
-    },
+    use: lending(() => session),
     async prepareCommits () {
       session.unitNs = (await server.facts()).unitNs
     },
