@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
-import { NO_TIME } from '../../gateway/kafka/produce.js'
 import { recognises } from '../../gateway/messages/codecs/arrow/arrow.js'
 
 /**
@@ -9,6 +8,8 @@ import { recognises } from '../../gateway/messages/codecs/arrow/arrow.js'
  */
 
 const NS_PER_MS = 1_000_000n
+/** As Kafka has a record without one. */
+const NO_TIME_NS = -NS_PER_MS
 const MAX_KEY_BYTES = 500
 
 /**
@@ -44,7 +45,7 @@ export function readValue (mapper, value, { topic, contentType, timeNs }, kafkaT
   const content = isOwn
     ? decodeMessage(value, { source: kafkaTopic, contentType, now })
     : mapper.decode(value, { topic, contentType, now })
-  const hasTime = timeNs !== NO_TIME * NS_PER_MS
+  const hasTime = timeNs !== NO_TIME_NS
   if (!isNeeded || (hasTime && BigInt.asIntN(64, timeNs) === timeNs)) return content
   const reason = hasTime
     ? `the time of the record, ${timeNs / NS_PER_MS} ms, is none that can be stored`
