@@ -4,6 +4,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { makeCertificates } from './certificates.js'
 import { freePort, waitForPort } from './ports.js'
@@ -171,10 +172,17 @@ class Handle {
     await waitForPort(this.port, { gone: () => this.#server === child ? null : `it has ended:\n${log}` })
   }
 
+  /** Its port may be open before it answers there. */
   async makeDatabase () {
     const url = `http://127.0.0.1:${this.port}/?${new URLSearchParams({ user: USER, password: PASSWORD })}`
-    const answer = await fetch(url, { method: 'POST', body: `CREATE DATABASE IF NOT EXISTS ${this.database}` })
-    if (!answer.ok) throw new Error(await answer.text())
+    for (;;) {
+      const answer = await fetch(url, { method: 'POST', body: `CREATE DATABASE IF NOT EXISTS ${this.database}` }).catch(error => {
+        if (!this.#server) throw error
+      })
+      if (answer?.ok) return
+      if (answer) throw new Error(await answer.text())
+      await sleep(20)
+    }
   }
 
   stop () { return this.#end('SIGTERM') }

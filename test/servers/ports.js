@@ -22,7 +22,11 @@ export async function waitForPort (port, { patienceMs = 15_000, gone = () => nul
 function accepts (port) {
   return new Promise(resolve => {
     const socket = connect(port, '127.0.0.1')
-    socket.once('connect', () => { socket.destroy(); resolve(true) })
+    socket.once('connect', () => {
+      const isItself = socket.localPort === port // that can be, where nothing listens
+      socket.destroy()
+      resolve(!isItself)
+    })
     socket.once('error', () => resolve(false))
   })
 }
