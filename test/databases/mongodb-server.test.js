@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { MongoClient } from 'mongodb'
 import { isTransient, open } from '../../gateway/databases/mongodb/sink.js'
@@ -6,6 +7,7 @@ import { insert, WRITE_CONCERN } from '../../gateway/databases/mongodb/insert.js
 import { connect } from '../../gateway/databases/mongodb/connection.js'
 import { missingMongodb, startMongodb } from '../servers/mongodb.js'
 import { requireServer } from '../servers/programs.js'
+import { startRelay } from '../servers/relay.js'
 import { batchOf, failureOf } from './contract/batches.js'
 
 describe('MongoDB server', () => {
@@ -73,6 +75,24 @@ describe('MongoDB server', () => {
     expect(await test({})).to.match(/FerretDB.*protocol 7\.0.*database "plant", without a login/)
     const url = `${server.url}/?authMechanism=PLAIN`
     expect(await test({ url, user: server.user, password: server.password })).to.match(/logged in as "postgres"/)
+  })
+
+  it('waited for ever for a connection that was closed as it was used: it fails at once, and connects again', async () => {
+    const relay = await startRelay(server.port)
+    try {
+      for (let turns = 0; turns < 8; turns++) { // of the event loop, until the end of the connection has been noticed
+        const connected = connect({ url: `mongodb://127.0.0.1:${relay.port}`, database: 'plant', connections: 1 })
+        const ping = () => connected.use(db => db.command({ ping: 1 }))
+        await ping()
+        relay.hangUp()
+        for (let i = 0; i < turns; i++) await turn()
+        await ping().catch(error => error)
+        await ping()
+        await connected.close()
+      }
+    } finally {
+      await relay.cut()
+    }
   })
 
   it('reports what is wrong, and what to do', async () => {

@@ -25,6 +25,10 @@ export async function startRelay (to) {
     mend: () => open(port),
     /** Until the first has come again. */
     used: () => once(relay, 'connection'),
+    /** Ends each connection as a server does that is stopped. */
+    hangUp () {
+      for (const socket of sockets) socket.end()
+    },
     async cut () {
       const closed = once(relay, 'close')
       relay.close()

@@ -4,6 +4,7 @@ import { withDefaults } from '../../base/defaults.js'
 import { connectError, fixFor, orPasswordMissing } from '../connecting/failure.js'
 import { CONNECT_TIMEOUT_MS, testInTime } from '../connecting/limits.js'
 import { tlsOptions } from '../connecting/tls.js'
+import './closed-connections.js'
 import { schema } from './connection.schema.js'
 
 export { schema }
