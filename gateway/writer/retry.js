@@ -18,7 +18,10 @@ const BACKOFF_MS = { first: 100, max: 30_000, jitter: 1 }
 export class Retry {
   /** @type {string|null} why something is being tried again; null when nothing is */
   lastError = null
-  /** @type {Map<object, number>} group → wall-clock time of its first failure, in milliseconds since 1970 */
+  /**
+   * By group, its first failure: in milliseconds since 1970, as users see it, and by the clock, which nobody sets.
+   * @type {Map<object, {sinceMs: number, beganMs: number}>}
+   */
   #failing = new Map()
   /** @type {Set<() => void>} */
   #sleepers = new Set()
@@ -43,7 +46,7 @@ export class Retry {
   }
 
   get sinceMs () {
-    return this.#failing.size > 0 ? Math.min(...this.#failing.values()) : null
+    return this.#failing.size > 0 ? Math.min(...Array.from(this.#failing.values(), ({ sinceMs }) => sinceMs)) : null
   }
 
   /**
@@ -94,7 +97,7 @@ export class Retry {
     this.#meter.retries++
     this.lastError = describe(error)
     this.#log.say('warn', this.lastError, `Cannot store, trying again until it works: ${this.lastError}`)
-    if (!this.#failing.has(group)) this.#failing.set(group, Date.now())
+    if (!this.#failing.has(group)) this.#failing.set(group, { sinceMs: Date.now(), beganMs: this.#clock.now() })
     const isCutShort = await this.#sleep(backoff(attempt, BACKOFF_MS))
     this.#release.signal.throwIfAborted()
     return isCutShort ? 0 : attempt + 1
@@ -102,13 +105,13 @@ export class Retry {
 
   /** The group is stored or released. @param {object} group */
   over (group) {
-    const sinceMs = this.#failing.get(group)
-    if (sinceMs === undefined) return
+    const failing = this.#failing.get(group)
+    if (!failing) return
     this.#failing.delete(group)
     if (this.#failing.size > 0) return
     this.lastError = null
     if (this.#release.signal.aborted) return
-    this.#log.say('info', 'again', `Storing again, after ${((Date.now() - sinceMs) / 1000).toFixed(1)} s.`)
+    this.#log.say('info', 'again', `Storing again, after ${((this.#clock.now() - failing.beganMs) / 1000).toFixed(1)} s.`)
   }
 
   /** Whoever is waiting tries again now. */
