@@ -10,6 +10,7 @@ import { isTransient, open } from '../../gateway/databases/mysql/sink.js'
 import { connect } from '../../gateway/databases/mysql/connection.js'
 import { startMariadb } from '../servers/mariadb.js'
 import { suspend } from '../servers/programs.js'
+import { startRelay } from '../servers/relay.js'
 import { ALL_NEW, batchOf, failureOf, identity, rangesOf } from './contract/batches.js'
 import { restoreTest } from './contract/restore.js'
 import { MysqlDatabase } from './mysql-database.js'
@@ -104,6 +105,28 @@ describe('MySQL server', () => {
     const [[{ seconds }]] = await database.connect()
       .use(async connection => /** @type {any} */ (connection.query('SELECT @@idle_transaction_timeout AS seconds')))
     expect(seconds).to.equal(60)
+  })
+
+  it('waited for ever for an answer that was lost on the way: the connection is given up, unless the work may take long', async () => {
+    const relay = await startRelay(database.server.port)
+    const connected = connect({ ...database.login, port: relay.port, connections: 2 }, { silenceMs: 500 })
+    try {
+      const ask = () => connected.use(connection => connection.query('SELECT 1'))
+      await Promise.all([ask(), ask()])
+      expect(relay.connections).to.equal(2)
+      relay.swallow()
+      expect((await failureOf(ask)).message).to.equal('no answer within 0.5 s')
+      const beganMs = performance.now()
+      await ask()
+      expect(performance.now() - beganMs).to.be.below(450)
+      await connected.read(connection => connection.query('SELECT SLEEP(0.7)'))
+      await connected.use(() => sleep(700))
+      await ask()
+      expect(relay.connections).to.equal(1)
+    } finally {
+      await connected.close()
+      await relay.cut()
+    }
   })
 
   it('closes while the server does not answer', async function () {
