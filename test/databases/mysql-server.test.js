@@ -194,6 +194,21 @@ describe('MySQL server', () => {
     expect(await rows('press')).to.have.length(1)
   })
 
+  it('left a connection open at the server for each work that was broken off', async () => {
+    const connections = async () => Number((await query('SHOW STATUS LIKE \'Threads_connected\''))[0].Value)
+    const connected = database.connect()
+    const before = await connections()
+    for (let i = 0; i < 5; i++) {
+      const abort = new AbortController()
+      await failureOf(() => connected.use(async connection => {
+        abort.abort(new Error('closing'))
+        await connection.query('SELECT 1')
+      }, abort.signal))
+    }
+    for (let i = 0; i < 200 && await connections() > before; i++) await sleep(10)
+    expect(await connections()).to.equal(before)
+  })
+
   it('waits while the disk is full, and continues when there is room', async function () {
     const disk = await mkdtemp(join(tmpdir(), 'sluice-full-'))
     try {

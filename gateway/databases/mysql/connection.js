@@ -179,8 +179,12 @@ export class MysqlServer {
     try {
       const connection = await mysql.createConnection(connectionOptions(this.#options))
       connection.on('error', () => {})
-      await connection.query(`KILL CONNECTION ${Number(thread)}`)
-      await connection.end()
+      this.#watch.over(socketOf(/** @type {any} */ (connection)), () => true)
+      try {
+        await connection.query(`KILL CONNECTION ${Number(thread)}`)
+      } finally {
+        await connection.end()
+      }
     } catch (error) {
       if (/** @type {any} */ (error).errno === NO_SUCH_THREAD) return
       this.#log?.warn(`${this.place}: a statement that was broken off may still run there: ${describe(error)}`)
