@@ -148,6 +148,8 @@ function connectInTime (agent, event) {
     const end = () => socket.destroy((socket.connecting ? silence : noHandshake)(CONNECT_TIMEOUT_MS))
     const timer = setTimeout(end, CONNECT_TIMEOUT_MS)
     for (const name of [event, 'close']) socket.once(name, () => clearTimeout(timer))
+    // Those that are idle are most likely as lost as one that has no answer, and each would be waited for as long.
+    socket.on('timeout', () => { for (const idle of Object.values(agent.freeSockets).flat()) idle?.destroy() })
     return socket
   }
 }

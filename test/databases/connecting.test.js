@@ -194,6 +194,19 @@ describe('connections', () => {
       expect(requests).to.equal(5)
     })
 
+    it('waited as long again for each idle connection that was lost together with one: they are given up with it', async () => {
+      /** @type {Set<unknown>} */
+      const lost = new Set()
+      answer = ({ socket }, response) => {
+        if (!lost.has(socket)) setTimeout(() => response.end('fine'), 20)
+      }
+      server.on('connection', socket => socket.once('data', () => setImmediate(() => lost.add(socket))))
+      const client = clientOf({ connections: 3, silenceMs: 200 })
+      await Promise.all([1, 2, 3].map(() => client.ask({ path: '/' })))
+      expect((await failureOf(() => client.ask({ path: '/' }))).message).to.equal('no answer within 0.2 s')
+      expect((await client.ask({ path: '/' })).text).to.equal('fine')
+    })
+
     it('gives up a server that does not answer', async () => {
       answer = () => {}
       const error = await failureOf(() => clientOf({ silenceMs: 50 }).ask({ path: '/' }))

@@ -95,6 +95,21 @@ describe('MongoDB server', () => {
     }
   })
 
+  it('waited for ever for an answer that was lost on the way: the connection is given up', async () => {
+    const relay = await startRelay(server.port)
+    const connected = connect({ url: `mongodb://127.0.0.1:${relay.port}`, database: 'plant', connections: 1 }, { silenceMs: 500 })
+    try {
+      const ping = () => connected.use(db => db.command({ ping: 1 }))
+      await ping()
+      relay.swallow()
+      expect((await failureOf(ping)).message).to.match(/timed out/)
+      await ping()
+    } finally {
+      await connected.close()
+      await relay.cut()
+    }
+  })
+
   it('reports what is wrong, and what to do', async () => {
     /** @type {[Record<string, unknown>, RegExp][]} */
     const cases = [

@@ -10,6 +10,7 @@ import { isTransient, open } from '../../gateway/databases/mysql/sink.js'
 import { connect } from '../../gateway/databases/mysql/connection.js'
 import { startMariadb } from '../servers/mariadb.js'
 import { suspend } from '../servers/programs.js'
+import { startRelay } from '../servers/relay.js'
 import { ALL_NEW, batchOf, failureOf, identity, rangesOf } from './contract/batches.js'
 import { restoreTest } from './contract/restore.js'
 import { MysqlDatabase } from './mysql-database.js'
@@ -106,6 +107,28 @@ describe('MySQL server', () => {
     expect(seconds).to.equal(60)
   })
 
+  it('waited for ever for an answer that was lost on the way: the connection is given up, unless the work may take long', async () => {
+    const relay = await startRelay(database.server.port)
+    const connected = connect({ ...database.login, port: relay.port, connections: 2 }, { silenceMs: 500 })
+    try {
+      const ask = () => connected.use(connection => connection.query('SELECT 1'))
+      await Promise.all([ask(), ask()])
+      expect(relay.connections).to.equal(2)
+      relay.swallow()
+      expect((await failureOf(ask)).message).to.equal('no answer within 0.5 s')
+      const beganMs = performance.now()
+      await ask()
+      expect(performance.now() - beganMs).to.be.below(450)
+      await connected.read(connection => connection.query('SELECT SLEEP(0.7)'))
+      await connected.use(() => sleep(700))
+      await ask()
+      expect(relay.connections).to.equal(1)
+    } finally {
+      await connected.close()
+      await relay.cut()
+    }
+  })
+
   it('closes while the server does not answer', async function () {
     this.timeout(8000)
     const server = database.connect()
@@ -169,6 +192,21 @@ describe('MySQL server', () => {
     await query('UNLOCK TABLES')
     expect(await sink.write([batch])).to.deep.equal(ALL_NEW)
     expect(await rows('press')).to.have.length(1)
+  })
+
+  it('left a connection open at the server for each work that was broken off', async () => {
+    const connections = async () => Number((await query('SHOW STATUS LIKE \'Threads_connected\''))[0].Value)
+    const connected = database.connect()
+    const before = await connections()
+    for (let i = 0; i < 5; i++) {
+      const abort = new AbortController()
+      await failureOf(() => connected.use(async connection => {
+        abort.abort(new Error('closing'))
+        await connection.query('SELECT 1')
+      }, abort.signal))
+    }
+    for (let i = 0; i < 200 && await connections() > before; i++) await sleep(10)
+    expect(await connections()).to.equal(before)
   })
 
   it('waits while the disk is full, and continues when there is room', async function () {

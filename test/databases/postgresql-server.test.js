@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { isTransient, open } from '../../gateway/databases/postgresql/sink.js'
 import { connect } from '../../gateway/databases/postgresql/connection.js'
+import { inTransaction, LOCKS } from '../../gateway/databases/postgresql/transaction.js'
 import { startPostgresql } from '../servers/postgresql.js'
+import { startRelay } from '../servers/relay.js'
 import { ALL_NEW, batchOf, failureOf, identity, rangesOf, rowOf } from './contract/batches.js'
 import { withComment } from './contract/contract.js'
 import { restoreTest } from './contract/restore.js'
@@ -45,6 +47,41 @@ describe('PostgreSQL server', () => {
     expect((await waiting).message).to.match(/terminated/)
     expect((await failureOf(() => sink.write([batchOf([3])]))).message).to.match(/have been closed/)
     await query('COMMIT')
+  })
+
+  it('waited for ever for an answer that was lost on the way: the connection is given up, unless the work may take long', async () => {
+    const relay = await startRelay(database.server.port)
+    const connected = connect({ ...database.login, port: relay.port, connections: 2 }, { silenceMs: 500 })
+    try {
+      const ask = () => connected.use(client => client.query('SELECT 1'))
+      await Promise.all([ask(), ask()])
+      expect(relay.connections).to.equal(2)
+      relay.swallow()
+      expect((await failureOf(ask)).message).to.equal('no answer within 0.5 s')
+      const beganMs = performance.now()
+      await ask()
+      expect(performance.now() - beganMs).to.be.below(450)
+      await connected.read(client => client.query('SELECT pg_sleep(0.7)'))
+      await connected.use(() => new Promise(resolve => setTimeout(resolve, 700)))
+      await ask()
+      expect(relay.connections).to.equal(1)
+    } finally {
+      await connected.close()
+      await relay.cut()
+    }
+  })
+
+  it('kept a transaction for hours for a gateway that had gone, which held up the same batch', async () => {
+    const connected = connect(database.login)
+    const settings = await connected.use(client => inTransaction(client, LOCKS.claiming, async () => {
+      const { rows: found } = await client.query(`SELECT name, setting FROM pg_settings WHERE name IN ('lock_timeout',
+        'idle_in_transaction_session_timeout', 'tcp_keepalives_idle', 'tcp_user_timeout')`)
+      return Object.fromEntries(found.map(({ name, setting }) => [name, Number(setting)]))
+    }))
+    expect(settings).to.deep.equal({
+      idle_in_transaction_session_timeout: 60_000, lock_timeout: 50_000, tcp_keepalives_idle: 20, tcp_user_timeout: 60_000
+    })
+    await connected.close()
   })
 
   it('reports what is wrong with the connection, and waits', async () => {

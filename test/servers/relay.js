@@ -29,6 +29,10 @@ export async function startRelay (to) {
     hangUp () {
       for (const socket of sockets) socket.end()
     },
+    /** Whatever is sent on the connections that there are is lost, and they stay open. */
+    swallow () {
+      for (const socket of sockets) socket.unpipe().resume()
+    },
     async cut () {
       const closed = once(relay, 'close')
       relay.close()

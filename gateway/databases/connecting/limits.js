@@ -6,6 +6,15 @@ export const CONNECT_TIMEOUT_MS = 10_000
 /** A server that is gone without closing its connections is noticed after this long, and not after the system's two hours. */
 export const KEEP_ALIVE_MS = 20_000
 
+/**
+ * A server that owes an answer, and neither sends nor takes a byte for so long, will not give one: what it was asked, or what it has
+ * answered, was lost on a way whose next stop keeps the connection open, as a proxy does.
+ */
+export const ANSWER_TIMEOUT_MS = 60_000
+
+/** What may take a server long before it says anything: a query, or what looks at all rows of a table. */
+const PATIENCE_MS = 3_600_000
+
 const TEST_TIMEOUT_MS = 14_000
 
 /**
@@ -24,6 +33,52 @@ export async function testInTime (place, signal, test) {
     return await orAborted(test(ends), ends)
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** Ends the connections to a server that owes an answer for too long. */
+export class Watch {
+  #silenceMs
+  /** Whether an answer is owed, by connection. @type {Map<import('node:net').Socket, () => boolean>} */
+  #owes = new Map()
+
+  /** @param {number} silenceMs */
+  constructor (silenceMs) {
+    this.#silenceMs = silenceMs
+  }
+
+  /** @param {import('node:net').Socket} socket @param {() => boolean} isOwed */
+  over (socket, isOwed) {
+    this.#owes.set(socket, isOwed)
+    socket.once('close', () => this.#owes.delete(socket))
+    socket.setTimeout(this.#silenceMs)
+    socket.on('timeout', () => { if (isOwed()) this.#end(socket) })
+  }
+
+  /**
+   * With those that are idle: most likely they are as lost, and each would be waited for as long.
+   * @param {import('node:net').Socket} silent
+   */
+  #end (silent) {
+    const error = silence(silent.timeout ?? 0)
+    silent.destroy(error)
+    for (const [socket, isOwed] of this.#owes) if (socket.timeout === this.#silenceMs && !isOwed()) socket.destroy(error)
+  }
+}
+
+/**
+ * Does what may take the server long.
+ * @template T
+ * @param {import('node:net').Socket} socket  which is watched
+ * @param {() => Promise<T>} work
+ */
+export async function patiently (socket, work) {
+  const { timeout = 0 } = socket
+  socket.setTimeout(PATIENCE_MS)
+  try {
+    return await work()
+  } finally {
+    if (!socket.destroyed) socket.setTimeout(timeout)
   }
 }
 

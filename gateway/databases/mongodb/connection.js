@@ -24,6 +24,9 @@ export { schema }
  * @typedef {{version: string, isFerretdb: boolean}} Product  `isFerretdb`: FerretDB 1, which keeps the documents as JSON
  */
 
+/** How long a command may go without an answer, a query and the deletion of old documents, too. */
+const ANSWER_TIMEOUT_MS = 300_000
+
 /** How long to look for a server that can be used; what is written waits in the writer, where its status is seen. */
 const SELECTION_TIMEOUT_MS = 4000
 
@@ -45,24 +48,25 @@ const FIXES = [
 
 /**
  * @param {Record<string, unknown>} options  see the schema
- * @param {{log?: import('../../base/log.js').Log}} [context]
+ * @param {{log?: import('../../base/log.js').Log, silenceMs?: number}} [context]  `silenceMs`: without an answer, a connection is lost
  * @throws {SluiceError} SLUICE_OPTIONS where the URL contains a password
  */
-export function connect (options, { log } = {}) {
-  return new MongodbServer(/** @type {ConnectionOptions} */ (withDefaults(schema, options)), log)
+export function connect (options, { log, silenceMs = ANSWER_TIMEOUT_MS } = {}) {
+  return new MongodbServer(/** @type {ConnectionOptions} */ (withDefaults(schema, options)), silenceMs, log)
 }
 
 /** Connections to one server or cluster, opened when needed, and again after an error. */
 export class MongodbServer {
   #options
+  #silenceMs
   #log
   /** @type {Promise<MongoClient>|null} */
   #client = null
   /** @type {Product|null} */
   #product = null
 
-  /** @param {ConnectionOptions} options @param {import('../../base/log.js').Log} [log] */
-  constructor (options, log) {
+  /** @param {ConnectionOptions} options @param {number} silenceMs @param {import('../../base/log.js').Log} [log] */
+  constructor (options, silenceMs, log) {
     // Anywhere in it: a / or ? in a password, which should have been escaped, must not hide it.
     if (options.url.includes('@')) {
       throw new SluiceError('SLUICE_OPTIONS', `The URL of the MongoDB server at ${hostsOf(options.url)} contains a user or password.`, {
@@ -70,6 +74,7 @@ export class MongodbServer {
       })
     }
     this.#options = options
+    this.#silenceMs = silenceMs
     this.#log = log
   }
 
@@ -147,6 +152,7 @@ export class MongodbServer {
       ...tls && { tls: true, ...tls },
       ...!limits.has('serverSelectionTimeoutMS') && { serverSelectionTimeoutMS: SELECTION_TIMEOUT_MS },
       ...!limits.has('connectTimeoutMS') && { connectTimeoutMS: CONNECT_TIMEOUT_MS },
+      ...!limits.has('socketTimeoutMS') && { socketTimeoutMS: this.#silenceMs },
       maxPoolSize: connections,
       appName: 'sluice'
     })

@@ -4,7 +4,7 @@ import { describe } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { connectError, orPasswordMissing } from '../connecting/failure.js'
 import { Lender } from '../connecting/lender.js'
-import { testInTime } from '../connecting/limits.js'
+import { ANSWER_TIMEOUT_MS, patiently, testInTime, Watch } from '../connecting/limits.js'
 import { plainTextAdvice } from '../connecting/tls.js'
 import { connectionOptions, FIXES, NO_PASSWORD, openSocket, placeOf } from './login.js'
 import { isTransient } from './refused.js'
@@ -29,15 +29,16 @@ const LOCAL_INFILE_HINT = 'It does not allow LOAD DATA LOCAL: rows go by INSERT,
 
 /**
  * @param {Record<string, unknown>} options  see the schema
- * @param {{log?: import('../../base/log.js').Log}} [context]
+ * @param {{log?: import('../../base/log.js').Log, silenceMs?: number}} [context]  `silenceMs`: without an answer, a connection is lost
  */
-export function connect (options, { log } = {}) {
-  return new MysqlServer(/** @type {ServerOptions} */ (withDefaults(schema, options)), log)
+export function connect (options, { log, silenceMs = ANSWER_TIMEOUT_MS } = {}) {
+  return new MysqlServer(/** @type {ServerOptions} */ (withDefaults(schema, options)), silenceMs, log)
 }
 
 /** Connections to one server, opened when needed. One that fails is given up, and the next use opens another. */
 export class MysqlServer {
   #options
+  #watch
   #log
   /** @type {mysql.Pool|null} */
   #pool = null
@@ -51,9 +52,10 @@ export class MysqlServer {
   #refusesFiles = false
   #lender
 
-  /** @param {ServerOptions} options @param {import('../../base/log.js').Log} [log] */
-  constructor (options, log) {
+  /** @param {ServerOptions} options @param {number} silenceMs @param {import('../../base/log.js').Log} [log] */
+  constructor (options, silenceMs, log) {
     this.#options = options
+    this.#watch = new Watch(silenceMs)
     this.#log = log
     this.#lender = new Lender(options.connections, { connect: () => this.#connect(), breakOff: lent => this.#breakOff(lent), giveBack })
   }
@@ -72,7 +74,10 @@ export class MysqlServer {
 
   /** To a query. @type {MysqlServer['use']} */
   read (work, signal) {
-    return this.#lender.read(async connection => work(connection, await this.#factsOf(connection)), signal)
+    return this.#lender.read(async connection => {
+      const facts = await this.#factsOf(connection)
+      return patiently(socketOf(connection), () => work(connection, facts))
+    }, signal)
   }
 
   /** For messages. */
@@ -147,7 +152,10 @@ export class MysqlServer {
     }
     const pool = mysql.createPool({ ...connectionOptions(this.#options), stream, connectionLimit: connections })
     // A connection in use also reports its end by the statement that it ends.
-    pool.on('connection', connection => connection.on('error', () => {}))
+    pool.on('connection', (/** @type {any} */ connection) => {
+      connection.on('error', () => {})
+      this.#watch.over(connection.stream, () => connection._command && !connection._paused)
+    })
     return pool
   }
 
@@ -162,7 +170,7 @@ export class MysqlServer {
 
   /** @param {Connection} connection */
   #breakOff (connection) {
-    /** @type {any} */ (connection.connection).stream.destroy()
+    socketOf(connection).destroy()
     this.#kill(connection.threadId)
   }
 
@@ -171,13 +179,22 @@ export class MysqlServer {
     try {
       const connection = await mysql.createConnection(connectionOptions(this.#options))
       connection.on('error', () => {})
-      await connection.query(`KILL CONNECTION ${Number(thread)}`)
-      await connection.end()
+      this.#watch.over(socketOf(/** @type {any} */ (connection)), () => true)
+      try {
+        await connection.query(`KILL CONNECTION ${Number(thread)}`)
+      } finally {
+        await connection.end()
+      }
     } catch (error) {
       if (/** @type {any} */ (error).errno === NO_SUCH_THREAD) return
       this.#log?.warn(`${this.place}: a statement that was broken off may still run there: ${describe(error)}`)
     }
   }
+}
+
+/** @param {Connection} connection @returns {import('node:net').Socket} */
+export function socketOf (connection) {
+  return /** @type {any} */ (connection.connection).stream
 }
 
 /** @param {string} risk */

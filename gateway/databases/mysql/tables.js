@@ -1,8 +1,10 @@
+import { patiently } from '../connecting/limits.js'
 import { caseMarked } from '../names.js'
 import { checkOwner, completeTable, isOwned, OWNED } from '../sql/tables.js'
 import { wantedOfOthers } from '../sql/tables-of-others.js'
 import { keyOf, primaryKey } from '../upsert/sql.js'
 import { fitTable, misfit } from '../wide.js'
+import { socketOf } from './connection.js'
 import { checkIdentifier, dialect, quote, TIMES } from './dialect.js'
 import { checkKey, keyCollation } from './upsert.js'
 
@@ -57,7 +59,8 @@ export async function prepareTable (connection, facts, { name, source }, withSou
   const { columns, rest } = await completeTable(
     () => readTable(connection, facts, { name, source }, withSource, wanted),
     async ({ exists, missing }) => {
-      if (exists) return connection.query(addColumns(name, layout, missing))
+      // Old servers copy the table for it.
+      if (exists) return patiently(socketOf(connection), () => connection.query(addColumns(name, layout, missing)))
       const collation = missing.some(({ isKey }) => isKey) ? await keyCollation(connection) : COLLATION
       return connection.query(createTable(name, layout, missing, facts, collation))
     },
@@ -98,13 +101,14 @@ export async function agingTable (connection, facts, name, { time: { column, ns 
     isOwned: isOwned(table.comment),
     async span () {
       const [[{ oldest, newest }]] = /** @type {[any[], any]} */ (
-        await connection.query(`SELECT MIN(${time}) AS oldest, MAX(${time}) AS newest FROM ${from}`)
+        await patiently(socketOf(connection), () => connection.query(`SELECT MIN(${time}) AS oldest, MAX(${time}) AS newest FROM ${from}`))
       )
       return oldest === null ? null : { oldest: BigInt(oldest) * ns, newest: BigInt(newest) * ns }
     },
     async removeBefore (before, maxRows) {
       const [{ affectedRows }] = /** @type {[import('mysql2').ResultSetHeader, any]} */ (
-        await connection.query(`DELETE FROM ${from} WHERE ${time} < ${before / ns} ORDER BY ${time} LIMIT ${maxRows}`)
+        await patiently(socketOf(connection), () =>
+          connection.query(`DELETE FROM ${from} WHERE ${time} < ${before / ns} ORDER BY ${time} LIMIT ${maxRows}`))
       )
       return affectedRows
     }

@@ -3,7 +3,7 @@ import { SluiceError, describe } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { connectError, orPasswordMissing } from '../connecting/failure.js'
 import { Lender } from '../connecting/lender.js'
-import { CONNECT_TIMEOUT_MS, KEEP_ALIVE_MS, testInTime } from '../connecting/limits.js'
+import { ANSWER_TIMEOUT_MS, CONNECT_TIMEOUT_MS, KEEP_ALIVE_MS, patiently, testInTime, Watch } from '../connecting/limits.js'
 import { isPath, plainTextAdvice, tlsOptions } from '../connecting/tls.js'
 import { CopyEncoder } from './copy-encoder.js'
 import { schema } from './connection.schema.js'
@@ -26,8 +26,14 @@ export { schema }
  * @property {number} connections
  */
 
-/** With asynchronous commits, a crash of the server would lose what the spool has released. */
-const DURABLE_COMMITS = 'SELECT set_config(\'synchronous_commit\', \'on\', false) WHERE current_setting(\'synchronous_commit\') = \'off\''
+/**
+ * With asynchronous commits, a crash of the server would lose what the spool has released. A gateway that has vanished, or its connection,
+ * leaves a transaction that holds what the same batch waits for when it comes again: the server looks for it after seconds, not hours. And
+ * who waits for a lock is told so before it takes the connection for lost (see ANSWER_TIMEOUT_MS).
+ */
+const SESSION = `SELECT set_config(name, value, false) FROM pg_settings JOIN (VALUES ('synchronous_commit', 'on'), ('lock_timeout', '50s'),
+  ('tcp_keepalives_idle', '20'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '4'), ('tcp_user_timeout', '60s')
+  ) AS wanted (name, value) USING (name) WHERE name <> 'synchronous_commit' OR setting = 'off'`
 
 /** What the test of a connection reports. */
 const FACTS = `SELECT version(), current_user AS "user", current_database() AS database,
@@ -50,15 +56,16 @@ const NO_PASSWORD = [/client password must be a/, '28P01']
 
 /**
  * @param {Record<string, unknown>} options  see the schema
- * @param {{log?: import('../../base/log.js').Log}} [context]
+ * @param {{log?: import('../../base/log.js').Log, silenceMs?: number}} [context]  `silenceMs`: without an answer, a connection is lost
  */
-export function connect (options, { log } = {}) {
-  return new PostgresqlServer(/** @type {ConnectionOptions} */ (withDefaults(schema, options)), log)
+export function connect (options, { log, silenceMs = ANSWER_TIMEOUT_MS } = {}) {
+  return new PostgresqlServer(/** @type {ConnectionOptions} */ (withDefaults(schema, options)), silenceMs, log)
 }
 
 /** Connections to one server, opened when needed. One that fails is given up, and the next use opens another. */
 export class PostgresqlServer {
   #options
+  #watch
   #log
   /** @type {pg.Pool|null} */
   #pool = null
@@ -67,9 +74,10 @@ export class PostgresqlServer {
   #lender
   #isClosed = false
 
-  /** @param {ConnectionOptions} options @param {import('../../base/log.js').Log} [log] */
-  constructor (options, log) {
+  /** @param {ConnectionOptions} options @param {number} silenceMs @param {import('../../base/log.js').Log} [log] */
+  constructor (options, silenceMs, log) {
     this.#options = options
+    this.#watch = new Watch(silenceMs)
     this.#log = log
     this.#lender = new Lender(options.connections, { connect: () => this.#connect(), breakOff, giveBack })
   }
@@ -88,7 +96,7 @@ export class PostgresqlServer {
 
   /** To a query. @type {PostgresqlServer['use']} */
   read (work, signal) {
-    return this.#lender.read(client => work(client, this.#encoderOf(client)), signal)
+    return this.#lender.read(client => patiently(socketOf(client), () => work(client, this.#encoderOf(client))), signal)
   }
 
   /** For messages. */
@@ -148,7 +156,8 @@ export class PostgresqlServer {
     // A connection in use also reports its end by the query that it ends.
     pool.on('connect', client => {
       client.on('error', () => {})
-      client.query(DURABLE_COMMITS).catch(() => {}) // then the connection has ended, which the next query reports
+      this.#watch.over(socketOf(client), () => !(/** @type {any} */ (client).readyForQuery))
+      client.query(SESSION).catch(() => {}) // then the connection has ended, which the next query reports
     })
     pool.on('error', error => this.#log?.warn(`${this.place} ended an idle connection: ${describe(error)}`))
     return pool
@@ -162,9 +171,14 @@ export class PostgresqlServer {
   }
 }
 
+/** @param {pg.ClientBase} client @returns {import('node:net').Socket} */
+export function socketOf (client) {
+  return /** @type {any} */ (client).connection.stream
+}
+
 /** @param {Client} client */
 function breakOff (client) {
-  /** @type {any} */ (client).connection.stream.destroy()
+  socketOf(client).destroy()
 }
 
 /** After an error. @param {Client} client */

@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto'
 import { quote } from '../names.js'
+import { patiently } from '../connecting/limits.js'
 import { checkOwner, completeTable, declarationIn, declarations, isOwned, OWNED } from '../sql/tables.js'
 import { wantedOfOthers } from '../sql/tables-of-others.js'
 import { UPSERT } from '../upsert/layout.js'
 import { insertNewest, keyOf, names, noKey } from '../upsert/sql.js'
 import { fitTable, misfit } from '../wide.js'
 import { dialect, microseconds } from './dialect.js'
+import { socketOf } from './connection.js'
 import { dropChunks, makeHypertable } from './timescale.js'
 import { inTransaction, LOCKS } from './transaction.js'
 
@@ -120,15 +122,18 @@ export async function agingTable (client, { hypertable, ...name }) {
     isOwned: isOwned(found.comment),
     async span () {
       const ns = (/** @type {string} */ time) => `(extract(epoch FROM ${time}) * 1000000)::int8 * 1000`
-      const { rows } = await client.query(`SELECT ${ns('min("time")')} AS oldest, ${ns('max("time")')} AS newest FROM ${table}`)
+      const { rows } = await patiently(socketOf(client), () =>
+        client.query(`SELECT ${ns('min("time")')} AS oldest, ${ns('max("time")')} AS newest FROM ${table}`))
       return rows[0].oldest === null ? null : { oldest: BigInt(rows[0].oldest), newest: BigInt(rows[0].newest) }
     },
     async removeBefore (before, maxRows) {
       const limit = microseconds(before)
-      if (hypertable) return dropChunks(client, table, limit)
+      if (hypertable) return patiently(socketOf(client), () => dropChunks(client, table, limit))
       // A row that is changed meanwhile is in another place, and no longer old.
       const old = `SELECT ctid FROM ${table} WHERE "time" < $1 LIMIT ${maxRows}`
-      return (await client.query(`DELETE FROM ${table} WHERE ctid = ANY (ARRAY(${old})) AND "time" < $1`, [limit])).rowCount ?? 0
+      const { rowCount } = await patiently(socketOf(client), () =>
+        client.query(`DELETE FROM ${table} WHERE ctid = ANY (ARRAY(${old})) AND "time" < $1`, [limit]))
+      return rowCount ?? 0
     }
   }
 }

@@ -12,6 +12,9 @@ export const LOCKS = {
   compacting: 'pg_advisory_xact_lock(1936487779, 2)'
 }
 
+/** A transaction whose gateway says nothing more would keep the same batch waiting that comes again. */
+const LEFT = 'set_config(\'idle_in_transaction_session_timeout\', \'60s\', true)'
+
 /**
  * Starts a transaction that holds a lock, in one round trip. Statements after it see all that was committed before it had the lock,
  * which is why the isolation level is not left to the server's settings.
@@ -19,7 +22,7 @@ export const LOCKS = {
  * @param {string} lock  one of LOCKS
  */
 export async function begin (client, lock) {
-  await client.query(`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT ${lock}`)
+  await client.query(`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT ${LEFT}, ${lock}`)
 }
 
 /**
