@@ -97,7 +97,7 @@ describe('MongoDB server', () => {
 
   it('waited for ever for an answer that was lost on the way: the connection is given up', async () => {
     const relay = await startRelay(server.port)
-    const connected = connect({ url: `mongodb://127.0.0.1:${relay.port}`, database: 'plant', connections: 1 }, { silenceMs: 500 })
+    const connected = connect({ url: `mongodb://127.0.0.1:${relay.port}`, database: 'plant', connections: 1 }, { silenceMs: 1500 })
     try {
       const ping = () => connected.use(db => db.command({ ping: 1 }))
       await ping()

@@ -3,7 +3,7 @@ import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { connectError, fixFor, orPasswordMissing, reasonOf } from '../connecting/failure.js'
-import { testInTime } from '../connecting/limits.js'
+import { ANSWER_TIMEOUT_MS, testInTime } from '../connecting/limits.js'
 import { AnswerError, basicLogin, HAS_ZSTD, HttpClient } from '../http.js'
 import { schema } from './connection.schema.js'
 import { dialectOf } from './dialect.js'
@@ -30,9 +30,6 @@ export { schema }
  * @typedef {{signal?: AbortSignal}} Asking
  * @typedef {{http: HttpClient, client: import('@clickhouse/client').ClickHouseClient}} Clients  on the same connections
  */
-
-/** How long an insert or query may go without an answer; a sink then looks at what has become of it. */
-const ANSWER_TIMEOUT_MS = 300_000
 
 /** @param {Record<string, unknown>} options  see the schema */
 export function connect (options) {

@@ -8,9 +8,10 @@ export const KEEP_ALIVE_MS = 20_000
 
 /**
  * A server that owes an answer, and neither sends nor takes a byte for so long, will not give one: what it was asked, or what it has
- * answered, was lost on a way whose next stop keeps the connection open, as a proxy does.
+ * answered, was lost on a way whose next stop keeps the connection open, as a proxy does. Not less, as a slow disk may need minutes for a
+ * write, which would never be stored if it were broken off each time.
  */
-export const ANSWER_TIMEOUT_MS = 60_000
+export const ANSWER_TIMEOUT_MS = 300_000
 
 /** What may take a server long before it says anything: a query, or what looks at all rows of a table. */
 const PATIENCE_MS = 3_600_000

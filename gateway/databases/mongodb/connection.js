@@ -2,7 +2,7 @@ import { MongoClient, MongoNetworkError, MongoServerSelectionError } from 'mongo
 import { SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { connectError, fixFor, orPasswordMissing } from '../connecting/failure.js'
-import { CONNECT_TIMEOUT_MS, testInTime } from '../connecting/limits.js'
+import { ANSWER_TIMEOUT_MS, CONNECT_TIMEOUT_MS, testInTime } from '../connecting/limits.js'
 import { tlsOptions } from '../connecting/tls.js'
 import './closed-connections.js'
 import { schema } from './connection.schema.js'
@@ -23,9 +23,6 @@ export { schema }
  *
  * @typedef {{version: string, isFerretdb: boolean}} Product  `isFerretdb`: FerretDB 1, which keeps the documents as JSON
  */
-
-/** How long a command may go without an answer, a query and the deletion of old documents, too. */
-const ANSWER_TIMEOUT_MS = 300_000
 
 /** How long to look for a server that can be used; what is written waits in the writer, where its status is seen. */
 const SELECTION_TIMEOUT_MS = 4000
