@@ -257,6 +257,8 @@ export class KafkaClient {
       connectTimeout: CONNECT_TIMEOUT_MS,
       requestTimeout: ANSWER_TIMEOUT_MS
     })
+    // Of one that is cut in its login the library says so twice, and listens once; who waits for it learns of it in any case.
+    this.#opened.on('connecting', ({ connection }) => connection.on('error', () => {}))
     this.#opened.on('disconnect', () => { this.#disconnects++ })
     return this.#opened
   }
