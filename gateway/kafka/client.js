@@ -33,6 +33,9 @@ const CONNECT_TIMEOUT_MS = 10_000
 /** A broker that is alive says so, or what it waits for, by then. */
 const ANSWER_TIMEOUT_MS = 30_000
 
+/** What a closing connection has not sent by then is given up: a broker that reads nothing would hold it until the request is late. */
+const UNSENT_MS = 1000
+
 /** What was told of topics is believed for so long. */
 const KNOWN_MS = 10_000
 
@@ -184,7 +187,10 @@ export class KafkaClient {
   }
 
   async close () {
+    const connections = [...this.#opened ?? []]
+    const late = setTimeout(() => { for (const [, { socket }] of connections) socket?.destroy() }, UNSENT_MS)
     await this.#opened?.close()
+    clearTimeout(late)
   }
 
   async #know () {

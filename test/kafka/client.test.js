@@ -1,9 +1,13 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ProduceAcks, produceV9 } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { KafkaClient } from '../../gateway/kafka/client.js'
 
-describe('A client of Kafka', () => {
+describe('A client of Kafka', function () {
+  this.timeout(60_000)
+
   it('survives a broker that cuts a connection in its login: the gateway ended by an error that nobody caught', async () => {
     const broker = createServer(socket => {
       socket.on('error', () => {})
@@ -16,6 +20,24 @@ describe('A client of Kafka', () => {
     expect(error?.cause?.code).to.equal('ECONNRESET')
     await new Promise(resolve => setImmediate(resolve)) // mocha would hear of it by now
     await client.close()
+    broker.close()
+  })
+
+  it('closes soon where a broker reads nothing: it took 30 s, more than Node-RED leaves a node', async () => {
+    const broker = createServer(socket => {
+      socket.pause().on('error', () => {})
+    })
+    await once(broker.listen(0, '127.0.0.1'), 'listening')
+    const { port } = /** @type {import('node:net').AddressInfo} */ (broker.address())
+    const client = new KafkaClient({ host: '127.0.0.1', port, login: 'none', user: '', password: '' })
+    const record = { topic: 'any', partition: 0, key: Buffer.from('key'), value: Buffer.alloc(2 ** 24) }
+    const failed = client.ask(produceV9.api, -1, ProduceAcks.ALL, 1000, [record], {}).then(() => null, error => error)
+    await once(broker, 'connection')
+    await sleep(100) // for what the system takes of it
+    const beganMs = performance.now()
+    await client.close()
+    expect(performance.now() - beganMs).to.be.below(5000)
+    expect(await failed).to.be.an('error')
     broker.close()
   })
 })
