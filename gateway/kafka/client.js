@@ -175,7 +175,7 @@ export class KafkaClient {
     if (node === ANYBODY) return this.#askAnybody(api, ...args)
     await this.#know()
     const broker = this.#brokers.get(node)
-    if (broker) return api.async(await this.#pool.get(broker), ...args)
+    if (broker) return this.#hear(nameOf(broker), async () => api.async(await this.#pool.get(broker), ...args))
     this.#isKnown = false
     throw new kafka.NetworkError(`broker ${node} is away`)
   }
@@ -224,7 +224,7 @@ export class KafkaClient {
    * @returns {Promise<[name: string, connection: kafka.Connection]>}
    */
   async #anyConnection () {
-    const brokers = new Map([...this.#brokers.values(), ...this.#named].map(broker => [`${broker.host}:${broker.port}`, broker]))
+    const brokers = new Map([...this.#brokers.values(), ...this.#named].map(broker => [nameOf(broker), broker]))
     const order = [...brokers].sort(([a], [b]) => Number(this.#silent.has(a)) - Number(this.#silent.has(b)))
     /** @type {Error[]} */
     const errors = []
@@ -243,8 +243,13 @@ export class KafkaClient {
   /** @param {Api} api @param {...any} args */
   async #askAnybody (api, ...args) {
     const [name, connection] = await this.#anyConnection()
+    return this.#hear(name, () => api.async(connection, ...args))
+  }
+
+  /** @template T @param {string} name  of a broker @param {() => Promise<T>} ask @returns {Promise<T>} */
+  async #hear (name, ask) {
     try {
-      const answer = await api.async(connection, ...args)
+      const answer = await ask()
       this.#silent.delete(name)
       return answer
     } catch (error) {
@@ -274,6 +279,11 @@ const metadataOf = kafka.metadataV12.api
 const NOT_TOLD = -(2 ** 31)
 /** As bits. @type {[string, number][]} */
 const OPERATIONS = Object.entries(kafka.AclOperations)
+
+/** @param {Broker} broker */
+function nameOf ({ host, port }) {
+  return `${host}:${port}`
+}
 
 /** @param {Told['topics'][0]} told @returns {Topic} */
 function topicOf ({ topicId, partitions }) {

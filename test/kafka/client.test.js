@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ProduceAcks, produceV9 } from '@platformatic/kafka'
+import { heartbeatV4, ProduceAcks, produceV9, Writer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { KafkaClient } from '../../gateway/kafka/client.js'
 
@@ -40,4 +40,33 @@ describe('A client of Kafka', function () {
     expect(await failed).to.be.an('error')
     broker.close()
   })
+
+  it('asks another one after a broker that gave no answer: of a frozen one it waited for two, 30 s each', async () => {
+    /** @type {import('node:net').Server[]} */
+    const brokers = []
+    const portOf = (/** @type {number} */ i) => /** @type {import('node:net').AddressInfo} */ (brokers[i].address()).port
+    brokers.push(
+      createServer(socket => { socket.on('error', () => {}).once('data', () => socket.destroy()) }),
+      createServer(socket => {
+        socket.on('error', () => {}).on('data', bytes => socket.write(metadata(bytes.readInt32BE(8), [portOf(0), portOf(1)])))
+      })
+    )
+    for (const broker of brokers) await once(broker.listen(0, '127.0.0.1'), 'listening')
+    const client = new KafkaClient({ host: '127.0.0.1', port: portOf(1), login: 'none', user: '', password: '' })
+    expect((await client.cluster()).brokers.size).to.equal(2)
+    const error = await client.ask(heartbeatV4.api, 0, 'group', 1, 'member', null).then(() => null, its => its)
+    expect(error?.message).to.match(/closed/i)
+    expect((await client.cluster()).brokers.size).to.equal(2)
+    await client.close()
+    for (const broker of brokers) broker.close()
+  })
 })
+
+/** What a broker answers that is asked for the cluster. @param {number} correlation @param {number[]} ports */
+function metadata (correlation, ports) {
+  return Writer.create().appendInt32(correlation).appendTaggedFields().appendInt32(0)
+    .appendArray([...ports.entries()], (writer, [node, port]) => {
+      writer.appendInt32(node).appendString('127.0.0.1').appendInt32(port).appendString(null)
+    })
+    .appendString('cluster').appendInt32(0).appendArray([], () => {}).appendTaggedFields().prependLength().buffer
+}
