@@ -33,6 +33,9 @@ const CONNECT_TIMEOUT_MS = 10_000
 /** A broker that is alive says so, or what it waits for, by then. */
 const ANSWER_TIMEOUT_MS = 30_000
 
+/** What a closing connection has not sent by then is given up: a broker that reads nothing would hold it until the request is late. */
+const UNSENT_MS = 1000
+
 /** What was told of topics is believed for so long. */
 const KNOWN_MS = 10_000
 
@@ -172,7 +175,7 @@ export class KafkaClient {
     if (node === ANYBODY) return this.#askAnybody(api, ...args)
     await this.#know()
     const broker = this.#brokers.get(node)
-    if (broker) return api.async(await this.#pool.get(broker), ...args)
+    if (broker) return this.#hear(nameOf(broker), async () => api.async(await this.#pool.get(broker), ...args))
     this.#isKnown = false
     throw new kafka.NetworkError(`broker ${node} is away`)
   }
@@ -184,7 +187,10 @@ export class KafkaClient {
   }
 
   async close () {
+    const connections = [...this.#opened ?? []]
+    const late = setTimeout(() => { for (const [, { socket }] of connections) socket?.destroy() }, UNSENT_MS)
     await this.#opened?.close()
+    clearTimeout(late)
   }
 
   async #know () {
@@ -218,7 +224,7 @@ export class KafkaClient {
    * @returns {Promise<[name: string, connection: kafka.Connection]>}
    */
   async #anyConnection () {
-    const brokers = new Map([...this.#brokers.values(), ...this.#named].map(broker => [`${broker.host}:${broker.port}`, broker]))
+    const brokers = new Map([...this.#brokers.values(), ...this.#named].map(broker => [nameOf(broker), broker]))
     const order = [...brokers].sort(([a], [b]) => Number(this.#silent.has(a)) - Number(this.#silent.has(b)))
     /** @type {Error[]} */
     const errors = []
@@ -237,8 +243,13 @@ export class KafkaClient {
   /** @param {Api} api @param {...any} args */
   async #askAnybody (api, ...args) {
     const [name, connection] = await this.#anyConnection()
+    return this.#hear(name, () => api.async(connection, ...args))
+  }
+
+  /** @template T @param {string} name  of a broker @param {() => Promise<T>} ask @returns {Promise<T>} */
+  async #hear (name, ask) {
     try {
-      const answer = await api.async(connection, ...args)
+      const answer = await ask()
       this.#silent.delete(name)
       return answer
     } catch (error) {
@@ -257,6 +268,8 @@ export class KafkaClient {
       connectTimeout: CONNECT_TIMEOUT_MS,
       requestTimeout: ANSWER_TIMEOUT_MS
     })
+    // Of one that is cut in its login the library says so twice, and listens once; who waits for it learns of it in any case.
+    this.#opened.on('connecting', ({ connection }) => connection.on('error', () => {}))
     this.#opened.on('disconnect', () => { this.#disconnects++ })
     return this.#opened
   }
@@ -266,6 +279,11 @@ const metadataOf = kafka.metadataV12.api
 const NOT_TOLD = -(2 ** 31)
 /** As bits. @type {[string, number][]} */
 const OPERATIONS = Object.entries(kafka.AclOperations)
+
+/** @param {Broker} broker */
+function nameOf ({ host, port }) {
+  return `${host}:${port}`
+}
 
 /** @param {Told['topics'][0]} told @returns {Topic} */
 function topicOf ({ topicId, partitions }) {

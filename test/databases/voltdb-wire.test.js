@@ -154,6 +154,20 @@ describe('VoltDB\'s protocol', () => {
     expect((await failureOf(() => client.query('SELECT n FROM t'))).message).to.match(/No connection to VoltDB at .*(closed|ECONNRESET)/)
   })
 
+  it('makes one connection after a lost one, whoever asks for it: each call made one of its own, and they stayed open', async () => {
+    /** @type {Set<import('node:net').Socket>} */
+    const sockets = new Set()
+    const client = await fake((id, socket, call) => {
+      sockets.add(socket)
+      if (call.includes('end')) socket.destroy()
+      else socket.write(answer(id, tableOf(1, [5n])))
+    })
+    await failureOf(() => client.query('end'))
+    sockets.clear()
+    await Promise.all(Array.from({ length: 5 }, () => client.query('SELECT n FROM t')))
+    expect(sockets.size).to.equal(1)
+  })
+
   it('refuses a login whose answer is no answer', async () => {
     const client = await fake(() => {}, message(Buffer.of(0)))
     expect((await failureOf(() => client.query('SELECT n FROM t'))).code).to.equal('SLUICE_SINK_CONNECT')

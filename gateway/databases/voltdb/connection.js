@@ -48,7 +48,7 @@ export class VoltdbServer {
    * @param {AbortSignal} [signal]
    */
   async session (signal) {
-    if (this.#open?.isOpen === false) this.#wire = null
+    if (this.#open?.isOpen === false) this.#wire = this.#open = null
     this.#wire ??= this.#connect()
     return new Session(await orAborted(this.#wire, signal), this.place)
   }
