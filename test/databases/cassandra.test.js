@@ -181,6 +181,19 @@ describe('Cassandra sink', () => {
       expect(tableName('press 1')).to.equal('press_x20_1')
     })
 
+    it('have ids that come from their names, so that several nodes that make one at the same time make the same', async () => {
+      const made = async () => (await query('SELECT table_name, id FROM system_schema.tables WHERE keyspace_name = ?', [database.keyspace]))
+        .map(({ table_name: name, id }) => `${name} ${id}`)
+      const write = async () => (await openSink()).write([batchOf([1], { identity: identity(0) })])
+      await write()
+      const first = await made()
+      expect(first).to.have.length(2)
+      for (const table of ['press', 'sluice_commits']) await query(`DROP TABLE $.${table}`)
+      await write()
+      expect(await made()).to.deep.equal(first)
+      expect(await rows('press')).to.have.length(1)
+    })
+
     it('of others, and of another layout, are left alone', async () => {
       const sink = await openSink({ table: 'press' })
       await sink.committed() // creates the keyspace

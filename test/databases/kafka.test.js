@@ -143,7 +143,9 @@ describe('Kafka sink', () => {
           { resourceType: 2, resourceName: 'press', configs: [{ name: 'max.message.bytes', configOperation: 0, value: '20000' }] }
         ]
       })
-      let [seq, refused] = [0, null]
+      let seq = 0
+      /** @type {any} */
+      let refused = null
       while (!refused) refused = await sink.write([batch(++seq)]).then(() => null, error => error) // a broker heeds it a little later
       expect([refused.code, isTransient(refused)], refused.message).to.deep.equal(['SLUICE_SINK_KAFKA', true])
       expect(await sink.write([batch(seq)])).to.deep.equal(ALL_NEW)

@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import driver from 'cassandra-driver'
 import { makeCertificates } from './certificates.js'
 import { cassandra, missingJava } from './java/jars.js'
 import { machine } from './java/machine.js'
@@ -10,7 +12,15 @@ import { freePort } from './ports.js'
 /**
  * A real Cassandra on 127.0.0.1, in a folder of its own, that syncs what it acknowledges.
  *
+ * @typedef {object} Place  of one node of several
+ * @property {string} host
+ * @property {number} port
+ * @property {number} storagePort
+ * @property {string} seeds
+ * @property {bigint} token
+ *
  * @typedef {object} CassandraServer
+ * @property {string} host
  * @property {number} port
  * @property {string} user  empty where it asks for no login
  * @property {string} password
@@ -51,17 +61,46 @@ export function missingCassandra () {
   return missingJava(cassandra)
 }
 
+/** The places on the ring at which the nodes of a cluster share it evenly. @param {number} index @param {number} count */
+const tokenOf = (index, count) => BigInt.asIntN(64, 2n ** 63n + BigInt(index) * (2n ** 64n / BigInt(count)))
+
 /**
- * @param {{dir?: string, tls?: boolean, login?: boolean, isMeasured?: boolean, settings?: string}} [options]  `dir` must be empty or the
- *   folder of an earlier server, and makes it safe against `kill`; `tls` makes it take encrypted connections only; `login` makes it ask
- *   for one; `isMeasured` gives it more memory; `settings` are more lines of its configuration, which say how it syncs
+ * A cluster of several, which have an address each, as the driver looks for all of them on one port.
+ * @param {number} count
+ * @returns {Promise<CassandraServer[]>} started
+ */
+export async function startCassandraCluster (count) {
+  const [port, storagePort] = await Promise.all([freePort(), freePort()])
+  const hosts = Array.from({ length: count }, (_, index) => `127.0.0.${index + 1}`)
+  const seeds = hosts.map(host => `${host}:${storagePort}`).join(',')
+  /** @type {CassandraServer[]} */
+  const servers = []
+  try {
+    for (const [index, host] of hosts.entries()) {
+      const dir = await mkdtemp(join(tmpdir(), 'sluice-cassandra-'))
+      servers.push(await startCassandra({ dir, place: { host, port, storagePort, seeds, token: tokenOf(index, count) } }))
+    }
+  } catch (error) {
+    for (const server of servers) await server.remove()
+    throw error
+  }
+  return servers
+}
+
+/**
+ * @param {{dir?: string, tls?: boolean, login?: boolean, isMeasured?: boolean, settings?: string, place?: Place}} [options]  `dir` must be
+ *   empty or the folder of an earlier server, and makes it safe against `kill`; `tls` makes it take encrypted connections only; `login`
+ *   makes it ask for one; `isMeasured` gives it more memory; `settings` are more lines of its configuration, which say how it syncs;
+ *   `place`: it is one of several
  * @returns {Promise<CassandraServer>} started
  */
-export async function startCassandra ({ dir, tls = false, login = false, isMeasured = false, settings = SYNC } = {}) {
+export async function startCassandra ({ dir, tls = false, login = false, isMeasured = false, settings = SYNC, place } = {}) {
   const missing = missingCassandra()
   if (missing) throw new Error(`Cassandra: ${missing}`)
   const folder = dir ?? await mkdtemp(join(tmpdir(), 'sluice-cassandra-'))
-  const [port, storagePort, jmxPort] = await Promise.all([freePort(), freePort(), freePort()])
+  const jmxPort = await freePort()
+  const host = place?.host ?? '127.0.0.1'
+  const [port, storagePort] = place ? [place.port, place.storagePort] : await Promise.all([freePort(), freePort()])
   const certificates = tls ? makeCertificates(folder) : null
   const data = join(folder, 'data')
   await mkdir(data, { recursive: true })
@@ -76,6 +115,7 @@ export async function startCassandra ({ dir, tls = false, login = false, isMeasu
   await writeFile(config, `
 cluster_name: tests
 num_tokens: 1
+${place ? `initial_token: ${place.token}\nauto_bootstrap: false` : ''}
 partitioner: org.apache.cassandra.dht.Murmur3Partitioner
 memtable_heap_space: 64MiB
 memtable_offheap_space: 64MiB
@@ -91,8 +131,8 @@ data_file_directories: [${join(data, 'data')}]
 saved_caches_directory: ${join(data, 'caches')}
 hints_directory: ${join(data, 'hints')}
 cdc_raw_directory: ${join(data, 'cdc')}
-listen_address: 127.0.0.1
-rpc_address: 127.0.0.1
+listen_address: ${host}
+rpc_address: ${host}
 storage_port: ${storagePort}
 native_transport_port: ${port}
 start_native_transport: true
@@ -100,7 +140,7 @@ endpoint_snitch: SimpleSnitch
 authenticator: ${login ? 'PasswordAuthenticator' : 'AllowAllAuthenticator'}
 seed_provider:
   - class_name: org.apache.cassandra.locator.SimpleSeedProvider
-    parameters: [{seeds: "127.0.0.1:${storagePort}"}]
+    parameters: [{seeds: "${place?.seeds ?? `127.0.0.1:${storagePort}`}"}]
 ${certificates
   ? `client_encryption_options:
   enabled: true
@@ -131,23 +171,53 @@ ${certificates
       ...dir ? [] : ['-Dcassandra.test.flush_local_schema_changes=false']
     ],
     folder,
+    host,
     port,
     isMeasured
   })
-  await server.start()
+  const access = { user: login ? 'cassandra' : '', password: login ? 'cassandra' : '', ca: certificates?.ca ?? '' }
+  const start = async () => {
+    await server.start()
+    if (login) await letIn(port, access)
+  }
+  await start()
   return {
+    host,
     port,
-    user: login ? 'cassandra' : '',
-    password: login ? 'cassandra' : '',
-    ca: certificates?.ca ?? '',
+    ...access,
     folder,
     get pid () { return server.pid },
-    start: server.start,
+    start,
     stop: server.stop,
     kill: server.kill,
     async remove () {
       await server.kill()
       await rm(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+/**
+ * It makes its first user only after it has begun to answer.
+ * @param {number} port
+ * @param {{user: string, password: string, ca: string}} access
+ */
+async function letIn (port, { user, password, ca }) {
+  for (let patience = 300; ; patience--) {
+    const client = new driver.Client({
+      contactPoints: ['127.0.0.1'],
+      localDataCenter: 'datacenter1',
+      protocolOptions: { port },
+      authProvider: new driver.auth.PlainTextAuthProvider(user, password),
+      ...ca && { sslOptions: { ca: [await readFile(ca)] } }
+    })
+    try {
+      return await client.connect()
+    } catch (error) {
+      if (patience === 0) throw error
+      await sleep(200)
+    } finally {
+      await client.shutdown()
     }
   }
 }

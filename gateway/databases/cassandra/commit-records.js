@@ -28,7 +28,8 @@ export async function prepareCommits (client, server) {
   const columns = COLUMNS.map(name => `${list([name])} ${isText(name) ? 'text' : 'bigint'}`).join(', ')
   // A record that comes back after it was merged into another does no harm.
   const create = `CREATE TABLE IF NOT EXISTS ${server.nameOf(COMMITS_TABLE)} (${columns}, store text, ` +
-    `PRIMARY KEY ((${STREAM.join(', ')}), last, seq)) WITH comment = 'Sluice' AND gc_grace_seconds = 3600`
+    `PRIMARY KEY ((${STREAM.join(', ')}), last, seq)) WITH ${server.idOf(COMMITS_TABLE)} AND comment = 'Sluice' ` +
+    'AND gc_grace_seconds = 3600'
   try {
     await client.execute(create)
   } catch (error) {

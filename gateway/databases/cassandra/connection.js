@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { checkServerIdentity } from 'node:tls'
 import cassandra from 'cassandra-driver'
 import { withDefaults } from '../../base/defaults.js'
 import { SluiceError } from '../../base/errors.js'
-import { connectError, orPasswordMissing } from '../connecting/failure.js'
+import { connectError, orPasswordMissing, silence } from '../connecting/failure.js'
 import { CONNECT_TIMEOUT_MS, orAborted, testInTime } from '../connecting/limits.js'
 import { plainTextAdvice, tlsOptions } from '../connecting/tls.js'
 import { quote } from '../names.js'
@@ -33,8 +35,17 @@ const MAX_REPLICAS = 3
 /** A node that is gone is looked for again this often. The driver's own way is ever less often, up to ten minutes. */
 const RECONNECT_MS = 500
 
-/** Servers give up themselves after some seconds. */
-const ANSWER_TIMEOUT_MS = 30_000
+/** Servers give up themselves after ten seconds at most: a node that is silent for longer is left alone until it answers again. */
+const ANSWER_TIMEOUT_MS = 12_000
+
+/**
+ * A table is used before all nodes know it: what one of them refuses is tried again. As long as a node is away there is no agreement, and
+ * each new table would take the driver's ten seconds.
+ */
+const AGREEMENT_S = 1
+
+/** Nodes to which there is no connection soon are left alone until there is. */
+const REACHED_MS = 2000
 
 /** What servers and driver say of a login without a password. */
 const NO_PASSWORD = [/password|requires authentication/i]
@@ -76,6 +87,16 @@ export class CassandraServer {
   /** @param {string} table  as the server calls it */
   nameOf (table) {
     return `${quote(this.keyspace)}.${quote(table)}`
+  }
+
+  /**
+   * What comes after WITH where a table is made: nodes that are asked at the same time, or one of them long after, make the same table.
+   * With ids of their own one would take the place of the other, and all that was stored in it would be gone.
+   * @param {string} table
+   */
+  idOf (table) {
+    const digest = createHash('sha256').update(this.nameOf(table)).digest('hex')
+    return `id = ${digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5')}`
   }
 
   /**
@@ -163,13 +184,17 @@ export class CassandraServer {
   async #tell (client) {
     const { rows: [{ release_version: version, data_center: own }] } =
       await client.execute('SELECT release_version, data_center FROM system.local')
-    const nodes = client.hosts.length
-    const { user } = this.#options
+    const hosts = client.hosts.values()
+    const away = hosts.filter(host => !host.isUp()).map(({ address }) => address)
+    const { user, dataCenter } = this.#options
     const replication = await replicationOf(client, this.keyspace)
-    const found = `Cassandra ${version}, ${nodes === 1 ? 'one node' : `${nodes} nodes`}, data centre "${own}", keyspace ` +
+    const found = `Cassandra ${version}, ${hosts.length === 1 ? 'one node' : `${hosts.length} nodes`}` +
+      `${away.length > 0 ? ` (not reached: ${away.join(', ')})` : ''}, data centre "${own}", keyspace ` +
       `"${this.keyspace}"${user && `, logged in as "${user}"`}.`
-    const missing = replication ? '' : 'The keyspace does not exist: the sink will try to create it.'
-    return [found, missing, await syncAdvice(client), plainTextAdvice(this.#options)].filter(text => text !== '').join(' ')
+    const replicas = replication
+      ? replicaAdvice(replication, dataCenter, { nodes: hosts.length, reached: hosts.length - away.length })
+      : 'The keyspace does not exist: the sink will try to create it.'
+    return [found, replicas, await syncAdvice(client), plainTextAdvice(this.#options)].filter(text => text !== '').join(' ')
   }
 
   /** Once connected, the driver finds its nodes again by itself; a client that has failed to connect never does. */
@@ -191,7 +216,7 @@ export class CassandraServer {
       : new loadBalancing.DCAwareRoundRobinPolicy(dataCenter)
     const client = new cassandra.Client({
       contactPoints: hosts,
-      protocolOptions: { port },
+      protocolOptions: { port, maxSchemaAgreementWaitSeconds: AGREEMENT_S },
       ...dataCenter !== '' && { localDataCenter: dataCenter },
       ...user !== '' && { authProvider: new auth.PlainTextAuthProvider(user, password) },
       // The driver connects to addresses, whatever names it was given.
@@ -202,14 +227,19 @@ export class CassandraServer {
         // The server's clock counts, not that of a gateway, which may not be set.
         timestampGeneration: /** @type {any} */ (null)
       },
-      socketOptions: { connectTimeout: CONNECT_TIMEOUT_MS, readTimeout: ANSWER_TIMEOUT_MS },
-      // A write is acknowledged, and a read answered, by most replicas: a read finds what was acknowledged before.
-      queryOptions: { consistency: types.consistencies.localQuorum, prepare: true, isIdempotent: true },
+      socketOptions: { connectTimeout: CONNECT_TIMEOUT_MS, readTimeout: ANSWER_TIMEOUT_MS, defunctReadTimeoutThreshold: 0 },
+      pooling: { warmup: false }, // see `reach`
+      // A write is acknowledged, and a read answered, by most replicas: a read finds what was acknowledged before. Where the nodes of
+      // all data centres are used, one may be written in and another read.
+      queryOptions: {
+        consistency: dataCenter === '' ? types.consistencies.quorum : types.consistencies.localQuorum, prepare: true, isIdempotent: true
+      },
       encoding: { useBigIntAsLong: true }
     })
     const remains = remainsOf(client)
     try {
       await client.connect()
+      await reach(client, dataCenter)
       this.#remains.set(client, remains)
       client.once('hostRemove', () => this.#replace(client, remains))
       return client
@@ -233,12 +263,47 @@ function remainsOf (client) {
   const { controlConnection: control } = client
   const create = control._createConnection
   control._createConnection = async (/** @type {string} */ endpoint) => {
-    const connection = await create.call(control, endpoint)
+    const connection = await inTime(create.call(control, endpoint))
     remains.connection?.closeAsync()
     remains.connection = connection
     return connection
   }
   return remains
+}
+
+/**
+ * One that does not answer may accept connections all the same, and another may be there to be asked.
+ * @template {{closeAsync: () => Promise<void>}} Connection
+ * @param {Promise<Connection>} opening
+ */
+async function inTime (opening) {
+  const late = new AbortController()
+  const limit = sleep(CONNECT_TIMEOUT_MS, undefined, { signal: late.signal }).then(() => { throw silence(CONNECT_TIMEOUT_MS) })
+  try {
+    return await Promise.race([opening, limit])
+  } catch (error) {
+    opening.then(connection => connection.closeAsync(), () => {})
+    throw error
+  } finally {
+    late.abort()
+  }
+}
+
+/**
+ * Waits for connections to all nodes. The driver itself would wait for one that is silent; or, told not to, fail where it asks one first to
+ * which it has no connection yet.
+ * @param {Client} client
+ * @param {string} dataCenter  whose nodes are used; those of all where it is empty
+ */
+async function reach (client, dataCenter) {
+  const used = client.hosts.values().filter(({ datacenter }) => dataCenter === '' || datacenter === dataCenter)
+  const find = () => {
+    const state = client.getState()
+    return used.filter(host => host.isUp() && state.getOpenConnections(host) === 0)
+  }
+  const untilMs = performance.now() + REACHED_MS
+  while (find().length > 0 && performance.now() < untilMs) await sleep(20)
+  for (const host of /** @type {any[]} */ (find())) host.setDown()
 }
 
 /**
@@ -262,6 +327,26 @@ function identityError (names, certificate) {
 async function replicationOf (client, keyspace) {
   const { rows } = await client.execute('SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = ?', [keyspace])
   return rows[0]?.replication ?? null
+}
+
+/**
+ * How many nodes must answer, and what to do where the keyspace does not survive one that is away; empty of a single node.
+ * @param {Record<string, string>} replication
+ * @param {string} dataCenter  whose replicas count; those of all where it is empty
+ * @param {{nodes: number, reached: number}} counts
+ */
+function replicaAdvice ({ class: strategy, ...factors }, dataCenter, { nodes, reached }) {
+  if (nodes === 1) return ''
+  const isPerDataCenter = strategy.endsWith('NetworkTopologyStrategy')
+  const counted = isPerDataCenter && dataCenter !== '' ? [factors[dataCenter] ?? '0'] : Object.values(factors)
+  const replicas = counted.reduce((sum, factor) => sum + parseInt(factor), 0)
+  if (replicas === 0) return `The keyspace has no replicas in the data centre "${dataCenter}": nothing can be stored there.`
+  const quorum = Math.floor(replicas / 2) + 1
+  const needed = replicas === 1 ? 'Each row is on one node' : `Each row is on ${replicas} nodes, ${quorum} of which must answer`
+  if (reached < quorum) return `${needed}: nothing is stored until more nodes are there.`
+  if (quorum < replicas) return `${needed}.`
+  return `${needed}: while one is away, nothing is stored that belongs there. Where there are three nodes, give the keyspace three ` +
+    'replicas (ALTER KEYSPACE, then nodetool repair --full on each node).'
 }
 
 /** What to know of what is acknowledged; empty where all is well, or where the server does not tell. @param {Client} client */

@@ -90,7 +90,7 @@ export async function prepareTable (client, server, { name, arranged, withSource
     if (exists) return client.execute(`ALTER TABLE ${table} ADD (${added})`)
     const [its, sorted] = [partition, clustering].map(list => list.map(quote).join(', '))
     await client.execute(`CREATE TABLE IF NOT EXISTS ${table} (${isUpsert ? '' : 'bucket timestamp, sluice_id blob, '}${added}, ` +
-      `PRIMARY KEY ((${its}), ${sorted})) WITH comment = 'Sluice: ${mark}' ` +
+      `PRIMARY KEY ((${its}), ${sorted})) WITH ${server.idOf(tableName(name))} AND comment = 'Sluice: ${mark}' ` +
       `AND default_time_to_live = ${keptSeconds}${isUpsert ? '' : compaction(keptSeconds)}`)
   }, error => /already exists|conflicts with an existing column/i.test(error.message))
   if (found.keptSeconds !== keptSeconds && found.exists) {

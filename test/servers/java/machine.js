@@ -33,11 +33,12 @@ process.once('exit', () => { for (const child of running) child.kill('SIGKILL') 
  * @param {string[]} setup.options  of the machine
  * @param {string[]} [setup.args]  of the class
  * @param {string} setup.folder  to run in
+ * @param {string} [setup.host]
  * @param {number} setup.port
  * @param {boolean} [setup.isMeasured]  compiled as well as can be, which makes the start slower
  * @returns {Machine} not started
  */
-export function machine (server, { classPath = jarsOf(server), main, options, args = [], folder, port, isMeasured = false }) {
+export function machine (server, { classPath = jarsOf(server), main, options, args = [], folder, host, port, isMeasured = false }) {
   /** @type {import('node:child_process').ChildProcess|null} */
   let child = null
   const end = async (/** @type {NodeJS.Signals} */ signal) => {
@@ -66,7 +67,7 @@ export function machine (server, { classPath = jarsOf(server), main, options, ar
         if (child === its) child = null
       })
       child = its
-      await waitForPort(port, { patienceMs: START_MS, gone: () => child === its ? null : `${server.name} has ended:\n${log}` })
+      await waitForPort(port, { host, patienceMs: START_MS, gone: () => child === its ? null : `${server.name} has ended:\n${log}` })
     },
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL')
