@@ -253,6 +253,19 @@ describe('Cassandra sink', () => {
     }
   })
 
+  it('connects no more once it is closed, where the driver gave a host up that was just connecting: that went on for ever', async () => {
+    const server = database.connect()
+    /** The driver's own. @type {any} */
+    const host = await server.use(async client => client.hosts.values()[0])
+    host.pool._opening = true
+    host.shutdown(true)
+    await until(() => host.pool.connections.length === 0)
+    await server.close()
+    await sleep(PATIENT_MS)
+    host.pool.emit('open', new Error('refused'))
+    expect(host.pool.isClosing()).to.equal(true)
+  })
+
   describe('Test connection', () => {
     it('tells what it found, and what a sink will do', async () => {
       const told = await database.connect().test()

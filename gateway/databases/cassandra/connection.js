@@ -314,6 +314,8 @@ async function reach (client, dataCenter) {
  */
 async function shutDownHosts (client, { hosts, connection } = { hosts: [], connection: null }) {
   const left = /** @type {any[]} */ ([...client.hosts?.values() ?? [], ...hosts])
+  // One that was just connecting as the driver gave it up begins anew once that has ended.
+  for (const host of left) host.pool.once('close', () => host.shutdown(false))
   await Promise.all([...left.map(host => host.shutdown(false)), connection?.closeAsync()])
 }
 
