@@ -143,7 +143,7 @@ describe('the first five minutes, as the README has them', function () {
         kills.push({ before, killedMs })
       } while (kills.length < MIN_KILLS || await duplicates() === 0)
     },
-    'Where something came twice, stage in says how many duplicates it refused.': () => statuses.show('stage-in', /\d duplicates refused/),
+    'Where something came twice, stage in says how many duplicates it refused.': () => statuses.show('stage-in', /\d duplicates? refused/),
     'Then look for holes longer than the 1 ms between two samples:': remark,
     'sqlite3 .sluice/sluice/sluice.sqlite "': commands => { holesQuery = commands },
     'One hole for each kill, as long as there was no gateway.': async () => {
