@@ -10,8 +10,8 @@ import { isTransient, open } from '../../gateway/databases/mysql/sink.js'
 import { connect } from '../../gateway/databases/mysql/connection.js'
 import { startMariadb } from '../servers/mariadb.js'
 import { suspend } from '../servers/programs.js'
-import { startRelay } from '../servers/relay.js'
 import { ALL_NEW, batchOf, failureOf, identity, rangesOf } from './contract/batches.js'
+import { lostAnswersTest } from './contract/lost-answers.js'
 import { restoreTest } from './contract/restore.js'
 import { MysqlDatabase } from './mysql-database.js'
 
@@ -107,24 +107,10 @@ describe('MySQL server', () => {
     expect(seconds).to.equal(60)
   })
 
-  it('waited for ever for an answer that was lost on the way: the connection is given up, unless the work may take long', async () => {
-    const relay = await startRelay(database.server.port)
-    const connected = connect({ ...database.login, port: relay.port, connections: 2 }, { silenceMs: 1500 })
-    try {
-      const ask = () => connected.use(connection => connection.query('SELECT 1'))
-      await Promise.all([ask(), ask()])
-      expect(relay.connections).to.equal(2)
-      relay.swallow()
-      expect((await failureOf(ask)).message).to.equal('no answer within 1.5 s')
-      await ask() // the other one is lost as well, and not tried
-      await connected.read(connection => connection.query('SELECT SLEEP(2)'))
-      await connected.use(() => sleep(2000))
-      await ask()
-      expect(relay.connections).to.equal(1)
-    } finally {
-      await connected.close()
-      await relay.cut()
-    }
+  lostAnswersTest({
+    port: () => database.server.port,
+    connect: (port, silenceMs) => connect({ ...database.login, port, connections: 2 }, { silenceMs }),
+    sleepTwoSeconds: 'SELECT SLEEP(2)'
   })
 
   it('closes while the server does not answer', async function () {

@@ -7,9 +7,9 @@ import { isTransient, open } from '../../gateway/databases/postgresql/sink.js'
 import { connect } from '../../gateway/databases/postgresql/connection.js'
 import { inTransaction, LOCKS } from '../../gateway/databases/postgresql/transaction.js'
 import { startPostgresql } from '../servers/postgresql.js'
-import { startRelay } from '../servers/relay.js'
 import { ALL_NEW, batchOf, failureOf, identity, rangesOf, rowOf } from './contract/batches.js'
 import { withComment } from './contract/contract.js'
+import { lostAnswersTest } from './contract/lost-answers.js'
 import { restoreTest } from './contract/restore.js'
 import { PostgresqlDatabase } from './postgresql-database.js'
 
@@ -49,24 +49,10 @@ describe('PostgreSQL server', () => {
     await query('COMMIT')
   })
 
-  it('waited for ever for an answer that was lost on the way: the connection is given up, unless the work may take long', async () => {
-    const relay = await startRelay(database.server.port)
-    const connected = connect({ ...database.login, port: relay.port, connections: 2 }, { silenceMs: 1500 })
-    try {
-      const ask = () => connected.use(client => client.query('SELECT 1'))
-      await Promise.all([ask(), ask()])
-      expect(relay.connections).to.equal(2)
-      relay.swallow()
-      expect((await failureOf(ask)).message).to.equal('no answer within 1.5 s')
-      await ask() // the other one is lost as well, and not tried
-      await connected.read(client => client.query('SELECT pg_sleep(2)'))
-      await connected.use(() => new Promise(resolve => setTimeout(resolve, 2000)))
-      await ask()
-      expect(relay.connections).to.equal(1)
-    } finally {
-      await connected.close()
-      await relay.cut()
-    }
+  lostAnswersTest({
+    port: () => database.server.port,
+    connect: (port, silenceMs) => connect({ ...database.login, port, connections: 2 }, { silenceMs }),
+    sleepTwoSeconds: 'SELECT pg_sleep(2)'
   })
 
   it('kept a transaction for hours for a gateway that had gone, which held up the same batch', async () => {

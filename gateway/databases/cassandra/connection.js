@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { checkServerIdentity } from 'node:tls'
 import cassandra from 'cassandra-driver'
 import { withDefaults } from '../../base/defaults.js'
 import { SluiceError } from '../../base/errors.js'
-import { connectError, orPasswordMissing, silence } from '../connecting/failure.js'
+import { connectError, orPasswordMissing } from '../connecting/failure.js'
 import { CONNECT_TIMEOUT_MS, orAborted, testInTime } from '../connecting/limits.js'
 import { plainTextAdvice, tlsOptions } from '../connecting/tls.js'
 import { quote } from '../names.js'
+import { replicaAdvice, replicationOf, syncAdvice } from './advice.js'
 import { schema } from './connection.schema.js'
+import { reach, remainsOf, shutDownHosts } from './hosts.js'
 
 export { schema }
 
 /**
  * @typedef {import('cassandra-driver').Client} Client
- * @typedef {import('cassandra-driver').Host} Host
- * @typedef {{hosts: Host[], connection: {closeAsync: () => Promise<void>}|null}} Remains
+ * @typedef {import('./hosts.js').Remains} Remains
  *
  * @typedef {object} ConnectionOptions
  * @property {string} host
@@ -43,9 +43,6 @@ const ANSWER_TIMEOUT_MS = 12_000
  * each new table would take the driver's ten seconds.
  */
 const AGREEMENT_S = 1
-
-/** Nodes to which there is no connection soon are left alone until there is. */
-const REACHED_MS = 2000
 
 /** What servers and driver say of a login without a password. */
 const NO_PASSWORD = [/password|requires authentication/i]
@@ -251,113 +248,10 @@ export class CassandraServer {
   }
 }
 
-/**
- * What it does not keep track of: hosts that it has replaced, and the connection with which it looks for nodes, of which it leaves the
- * one before open.
- * @param {any} client  parts of which are the driver's own
- * @returns {Remains}
- */
-function remainsOf (client) {
-  const remains = /** @type {Remains} */ ({ hosts: [], connection: null })
-  client.on('hostRemove', (/** @type {Host} */ gone) => { remains.hosts.push(gone) })
-  const { controlConnection: control } = client
-  const create = control._createConnection
-  control._createConnection = async (/** @type {string} */ endpoint) => {
-    const connection = await inTime(create.call(control, endpoint))
-    remains.connection?.closeAsync()
-    remains.connection = connection
-    return connection
-  }
-  return remains
-}
-
-/**
- * One that does not answer may accept connections all the same, and another may be there to be asked.
- * @template {{closeAsync: () => Promise<void>}} Connection
- * @param {Promise<Connection>} opening
- */
-async function inTime (opening) {
-  const late = new AbortController()
-  const limit = sleep(CONNECT_TIMEOUT_MS, undefined, { signal: late.signal }).then(() => { throw silence(CONNECT_TIMEOUT_MS) })
-  try {
-    return await Promise.race([opening, limit])
-  } catch (error) {
-    opening.then(connection => connection.closeAsync(), () => {})
-    throw error
-  } finally {
-    late.abort()
-  }
-}
-
-/**
- * Waits for connections to all nodes. The driver itself would wait for one that is silent; or, told not to, fail where it asks one first to
- * which it has no connection yet.
- * @param {Client} client
- * @param {string} dataCenter  whose nodes are used; those of all where it is empty
- */
-async function reach (client, dataCenter) {
-  const used = client.hosts.values().filter(({ datacenter }) => dataCenter === '' || datacenter === dataCenter)
-  const find = () => {
-    const state = client.getState()
-    return used.filter(host => host.isUp() && state.getOpenConnections(host) === 0)
-  }
-  const untilMs = performance.now() + REACHED_MS
-  while (find().length > 0 && performance.now() < untilMs) await sleep(20)
-  for (const host of /** @type {any[]} */ (find())) host.setDown()
-}
-
-/**
- * The driver leaves hosts behind that go on connecting, or counting: of a client that has never connected, of one that was shut down
- * while something was under way, and those that it has replaced.
- * @param {Client} client
- * @param {Remains} [remains]
- */
-async function shutDownHosts (client, { hosts, connection } = { hosts: [], connection: null }) {
-  const left = /** @type {any[]} */ ([...client.hosts?.values() ?? [], ...hosts])
-  // One that was just connecting as the driver gave it up begins anew once that has ended.
-  for (const host of left) host.pool.once('close', () => host.shutdown(false))
-  await Promise.all([...left.map(host => host.shutdown(false)), connection?.closeAsync()])
-}
-
 /** @param {string[]} names @param {import('node:tls').PeerCertificate} certificate  which must be of one of them */
 function identityError (names, certificate) {
   const found = names.map(name => checkServerIdentity(name, certificate))
   return found.includes(undefined) ? undefined : found[0]
-}
-
-/** @param {Client} client @param {string} keyspace @returns {Promise<Record<string, string>|null>} null where it is missing */
-async function replicationOf (client, keyspace) {
-  const { rows } = await client.execute('SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = ?', [keyspace])
-  return rows[0]?.replication ?? null
-}
-
-/**
- * How many nodes must answer, and what to do where the keyspace does not survive one that is away; empty of a single node.
- * @param {Record<string, string>} replication
- * @param {string} dataCenter  whose replicas count; those of all where it is empty
- * @param {{nodes: number, reached: number}} counts
- */
-function replicaAdvice ({ class: strategy, ...factors }, dataCenter, { nodes, reached }) {
-  if (nodes === 1) return ''
-  const isPerDataCenter = strategy.endsWith('NetworkTopologyStrategy')
-  const counted = isPerDataCenter && dataCenter !== '' ? [factors[dataCenter] ?? '0'] : Object.values(factors)
-  const replicas = counted.reduce((sum, factor) => sum + parseInt(factor), 0)
-  if (replicas === 0) return `The keyspace has no replicas in the data centre "${dataCenter}": nothing can be stored there.`
-  const quorum = Math.floor(replicas / 2) + 1
-  const needed = replicas === 1 ? 'Each row is on one node' : `Each row is on ${replicas} nodes, ${quorum} of which must answer`
-  if (reached < quorum) return `${needed}: nothing is stored until more nodes are there.`
-  if (quorum < replicas) return `${needed}.`
-  return `${needed}: while one is away, nothing is stored that belongs there. Where there are three nodes, give the keyspace three ` +
-    'replicas (ALTER KEYSPACE, then nodetool repair --full on each node).'
-}
-
-/** What to know of what is acknowledged; empty where all is well, or where the server does not tell. @param {Client} client */
-async function syncAdvice (client) {
-  const { rows: [found] } = await client.execute('SELECT value FROM system_views.settings WHERE name = \'commitlog_sync\'')
-    .catch(() => ({ rows: [] }))
-  if (found?.value !== 'periodic') return ''
-  return 'The server acknowledges what is not on its disk yet (commitlog_sync: periodic): when all replicas fail at once, the last ' +
-    'seconds are lost. Set commitlog_sync to group, or keep three replicas in places of their own.'
 }
 
 /** Whether there is no such table or keyspace. @param {any} error */
